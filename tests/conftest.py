@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hypothesis import HealthCheck, settings
 
 from shared.couch import DatabaseDesign, Server
+from tests import throttled
 from tests.processes import Process, start_minicouch, start_redis, start_service
 
 SLOW_SUITES = ("bench", "browser", "conformance", "deployment", "faults", "load", "sync")
@@ -30,6 +31,8 @@ settings.load_profile("aisle")  # the same examples in every run, however slow t
 def pytest_configure(config: pytest.Config) -> None:
     for suite in SLOW_SUITES:
         config.addinivalue_line("markers", f"{suite}: a slow suite with its own make verb")
+    if os.environ.get("COUCH_PLAN"):
+        throttled.ask_again()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -44,11 +47,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def couch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The server named by COUCH_URL, else a minicouch of our own."""
+    """The server named by COUCH_URL, else a minicouch of our own, with the limits of COUCH_PLAN if there is one (`tests.throttled`)."""
     if url := os.environ.get("COUCH_URL"):
         yield url
         return
-    process, url = start_minicouch(tmp_path_factory.mktemp("minicouch") / "data")
+    limits = ("--plan", plan) if (plan := os.environ.get("COUCH_PLAN")) else ()
+    process, url = start_minicouch(tmp_path_factory.mktemp("minicouch") / "data", *limits)
     yield url
     process.stop()
 

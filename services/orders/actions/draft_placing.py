@@ -7,6 +7,7 @@
 What dies in between is gone on with by whoever places the draft again.
 """
 
+from functools import partial
 from typing import Any
 
 from services.orders.actions.attempts import AttemptClosed, Placed
@@ -17,8 +18,8 @@ from services.orders.actions.drafts import (
     Editor,
     body_of,
     buyer_of,
+    check_limit,
     get,
-    quoted,
 )
 from services.orders.actions.notes import add_note
 from services.orders.declarations.drafts import DraftOrder, Placement
@@ -27,11 +28,11 @@ from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import key_is_free_again, orderid_for
 from services.orders.rules.manual_payments import MANUAL_PAYMENTS
-from services.orders.rules.pricing import PriceChanged
+from services.orders.rules.pricing import Quote
 from shared.clock import now, timestamp
-from shared.couch import Doc, UpdateConflict
+from shared.couch import UpdateConflict
 from shared.errors import AisleError, Invalid, Unavailable
-from shared.money import Money, shown
+from shared.money import Money
 
 MAX_ATTEMPTS = 5
 
@@ -73,25 +74,17 @@ def _payment(deps: Dependencies, payment: dict[str, str]) -> dict[str, str]:
 def _begin(
     deps: Dependencies, draft: DraftOrder, payment: dict[str, str], expected: Money | None, editor: Editor
 ) -> DraftOrder | None:
-    """The draft as it is placed; None where somebody else was quicker to change it. Raises Invalid, PriceChanged, and what a quote raises."""
+    """The draft as it is placed; None where somebody else was quicker to change it. Raises Invalid."""
     if not draft["items"]:
         raise Invalid("There is nothing in this draft.", errors={"items": ["Add a product."]})
     if payment["kind"] not in MANUAL_PAYMENTS and not (draft["userid"] or draft["email"]):
         raise Invalid("Nobody can be written to.", errors={"email": ["Needed for a payment link."]})
-    found = quoted(deps, draft, editor)
-    _check_place(draft, found)
-    if expected is not None and expected != found["total"]:
-        raise PriceChanged(
-            f"The total is {shown(found['total'])} now, not {shown(expected)}; look at it and place it again.",
-            total=found["total"],
-            expected_total=expected,
-        )
     placing: Placement = {
         "payment": payment,
         "by": editor.actor,
         "date": timestamp(),
         "attempt": draft["attempts"],
-        "expected_total": found["total"],
+        "expected_total": expected,
     }
     try:
         return deps.drafts.put({**draft, "placing": placing})
@@ -99,9 +92,10 @@ def _begin(
         return None
 
 
-def _check_place(draft: DraftOrder, found: Doc) -> None:
-    """Raises Invalid for goods that go nowhere."""
-    shipping = found["shipping"]
+def _check(deps: Dependencies, draft: DraftOrder, priced: Quote) -> None:
+    """Raises DiscountTooLarge; Invalid for goods that go nowhere."""
+    check_limit(deps, draft, priced.lines, priced.discounts)
+    shipping = priced.shipping
     if not draft["address"] and shipping["id"] != EMAIL_SHIPPING and "collect_from" not in shipping:
         raise Invalid("Say where it goes.", errors={"address": ["Needed, unless it is collected."]})
 
@@ -131,6 +125,7 @@ def _run(deps: Dependencies, draft: DraftOrder, editor: Editor, *, again: bool =
         editor.network,
         placed_by=placing["by"],
         payment_link=placing["payment"]["kind"] not in MANUAL_PAYMENTS,
+        check=partial(_check, deps, draft),
     )
     key = f"draft {draft['id']} {placing['attempt']}"
     orderid = orderid_for(buyer.owner, key)
@@ -157,7 +152,7 @@ def _body(draft: DraftOrder, placing: Placement) -> dict[str, Any]:
         "address": None,
         **body_of(draft),
         "payment": asked,
-        "expected_total": placing["expected_total"],
+        **({"expected_total": placing["expected_total"]} if placing["expected_total"] else {}),
         "draft": draft["id"],
     }
 

@@ -1,5 +1,6 @@
 """Draft orders: made, changed and removed by staff, and what they would cost. Placing one is `actions.draft_placing`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from services.orders.actions.gift_cards import balance_of_code
 from services.orders.actions.intents import Buyer, DeskOrder, quote_answer
 from services.orders.declarations.drafts import CONTENT, ChosenGiftCard, DraftItem, DraftOrder, state_of
-from services.orders.declarations.parts import line_key
+from services.orders.declarations.parts import AppliedDiscount, Line, line_key
 from services.orders.dependencies import Dependencies
 from services.orders.documents import DRAFT_ORDER, draft_key
 from services.orders.rules.gift_cards import card_id
@@ -153,8 +154,7 @@ def quoted(deps: Dependencies, draft: DraftOrder, editor: Editor) -> Doc:
     """What it costs now, as a customer's quote is reckoned. Raises what that raises, DiscountTooLarge."""
     buyer = buyer_of(deps, draft, editor.network)
     found = quote_answer(deps, body_of(draft), buyer)
-    if not draft["any_discount"]:
-        _check_limit(deps, found)
+    check_limit(deps, draft, found["items"], found["discounts"])
     return found
 
 
@@ -249,10 +249,13 @@ def _problem(error: AisleError) -> Doc:
     return {"quote": None, "problem": {"code": error.code, "detail": error.detail}}
 
 
-def _check_limit(deps: Dependencies, found: Doc) -> None:
-    taken, regular = manual_reduction(found["items"], found["discounts"])
+def check_limit(
+    deps: Dependencies, draft: DraftOrder, lines: Sequence[Line], discounts: Sequence[AppliedDiscount]
+) -> None:
+    """Raises DiscountTooLarge where more is taken off than staff may, and no admin has said so."""
+    taken, regular = manual_reduction(lines, discounts)
     percent = deps.settings.manual_discount_percent
-    if taken * 100 > percent * regular:
+    if not draft["any_discount"] and taken * 100 > percent * regular:
         raise DiscountTooLarge(
             f"Staff may take off {percent} percent of the goods at most; an admin may take off more.",
             percent=percent,

@@ -31,12 +31,16 @@ class NoSuchAddress(Invalid):
 
 @dataclass(frozen=True)
 class DeskOrder:
-    """What staff say of an order that they place for a customer: who, from which draft, at which prices, and how it is paid."""
+    """What staff say of an order that they place for a customer: who, from which draft, at which prices, and how it is paid.
+
+    `check` raises for what may not be placed so, once it is priced.
+    """
 
     placed_by: str = ""
     draft: str = ""
     manual: ManualPrices = NOTHING_MANUAL
     payment_link: bool = False
+    check: Callable[[Quote], None] = lambda priced: None
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,8 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
         name, email, address = user["name"], user["email"], address or _address_of(user, body["address_id"])
     priced, uses = _quote(deps, buyer, body, address, lambda found: plan_uses(deps, found, email))
     check_expected(priced, body.get("expected_total"))
+    if buyer.desk is not None:
+        buyer.desk.check(priced)
     credits, chains = _credits(deps, body, buyer, priced, chains=True)
     to_pay = _to_pay(priced, credits)
     _check_to_pay(to_pay, body.get("expected_to_pay"))

@@ -42,6 +42,8 @@ REQUESTS = {
     "order": Calls(reads=1),
     "order history": Calls(globals=1),
     "desk: orders of a status, of a name, with a product": Calls(reads=1, globals=1),
+    "desk: draft orders": Calls(reads=1),
+    "desk: a draft order placed": Calls(reads=3, globals=1, writes=7),
 }
 # What the pages of the storefront cost, all services together, when they are not sent again from its cache. Counts beside a
 # category's filters are kept, and counted again in the background: at most one read a second for a category that changes and is

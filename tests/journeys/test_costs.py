@@ -76,6 +76,19 @@ def actions(shop: Shop) -> dict[str, Action]:
     gift_cards = [requests.post(url, json=value, headers=admin).json()["code"] for _ in range(5)]
     orderid = check_out().json()["orderid"]
     category = {"category": "Home#Kitchen#Cook's Knives"}
+    draft = {
+        "items": [{"productid": GOODS[0], "quantity": 1}],
+        "address": {
+            "name": "Ada",
+            "line1": "1 Mill Lane",
+            "city": "York",
+            "postcode": "YO1 7PR",
+            "country": "GB",
+        },
+    }
+    drafts = [
+        requests.post(f"{orders}/v1/admin/drafts", json=draft, headers=admin).json()["id"] for _ in range(2)
+    ]
     return {
         "category page": lambda: requests.get(f"{products}/v1/products", params=category),
         "menu": lambda: requests.get(f"{products}/v1/categories"),
@@ -91,6 +104,12 @@ def actions(shop: Shop) -> dict[str, Action]:
         "desk: orders of a status, of a name, with a product": lambda: requests.get(
             f"{orders}/v1/admin/orders",
             params={"status": "delivered", "q": person.email, "product": GOODS[0]},
+            headers=admin,
+        ),
+        "desk: draft orders": lambda: requests.get(f"{orders}/v1/admin/drafts", headers=admin),
+        "desk: a draft order placed": lambda: requests.post(
+            f"{orders}/v1/admin/drafts/{drafts.pop()}/order",
+            json={"payment": {"kind": "cash"}},
             headers=admin,
         ),
     }

@@ -1,5 +1,6 @@
 """Invoices, credit notes and packing slips: issued once under a number of their own, printed whenever they are asked for."""
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import cast
 
@@ -27,6 +28,8 @@ from shared.errors import NotFound
 from shared.translation import language_active
 
 INVOICE_PREFIX, CREDIT_NOTE_PREFIX = "A", "C"
+
+log = logging.getLogger(__name__)
 
 
 class NoSuchRefund(NotFound):
@@ -132,5 +135,13 @@ def _requested(deps: Dependencies, found: OrderDocuments, kind: str, reference: 
 def _printed(deps: Dependencies, language: str, page: Callable[[], PrintedPage]) -> bytes:
     with language_active(deps.language(language)):
         content = page()
-    logo = content["seller"]["logo"]
-    return deps.printer.pdf(content, deps.products.picture(logo) if logo else None)
+    return deps.printer.pdf(content, _logo(deps, content["seller"]["logo"]))
+
+
+def _logo(deps: Dependencies, id: str) -> bytes | None:
+    """None without one, and for a picture that is lost: then the shop's name stands in its place."""
+    try:
+        return deps.products.picture(id) if id else None
+    except NotFound:
+        log.warning("the picture %s, a logo on invoices, is lost", id)
+        return None

@@ -99,7 +99,9 @@ def replace(deps: Dependencies, kind: SettingKind, before: Doc, content: Doc, ac
 
 
 def save_shop(deps: Dependencies, content: Doc, before: Doc | None, actor: str) -> Doc:
-    """The shop's own settings: the first version, or one over `before`. Raises UpdateConflict."""
+    """The shop's own settings: the first version, or one over `before`. Raises Invalid, UpdateConflict."""
+    if (logo := content.get("logo")) and logo != (before or {}).get("logo"):
+        _check_picture(deps, logo)
     return _write(deps, SHOP_KIND, "", content, actor, before)
 
 
@@ -150,6 +152,16 @@ def _check_provider(deps: Dependencies, id: str, content: Doc) -> None:
     known = ", ".join(deps.rate_providers) or "none"
     if content["rate"] == "carrier" and content["provider"] not in deps.rate_providers:
         raise Invalid(errors={"provider": [f"RATE_PROVIDERS names {known}."]})
+
+
+def _check_picture(deps: Dependencies, id: str) -> None:
+    """Raises Invalid for a picture that nobody uploaded."""
+    try:
+        deps.products.picture(id)
+    except NotFound:
+        raise Invalid(
+            errors={"logo": ["There is no picture with this id: upload it first (POST /v1/pictures)."]}
+        ) from None
 
 
 def _no_problems(content: Doc) -> Problems:

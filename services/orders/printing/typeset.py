@@ -24,7 +24,7 @@ MAX_ROUNDS: Final = 3
 
 
 def typeset(page: dict[str, Any], logo: bytes | None) -> bytes:
-    """Raises typst.TypstError for a logo that is no picture."""
+    """Without the logo if that is no picture which can be printed."""
     missing: set[str] = set()
     with TemporaryDirectory() as directory:
         folder = Path(directory)
@@ -39,6 +39,8 @@ def typeset(page: dict[str, Any], logo: bytes | None) -> bytes:
             except typst.TypstError as error:
                 found = _missing_characters(error.diagnostic)
                 if found <= missing:
+                    if logo:
+                        return typeset(page, None)
                     raise
                 missing |= found
         return _compiled(folder, _without(page, missing), bool(logo))

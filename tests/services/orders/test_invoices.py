@@ -13,8 +13,13 @@ import pytest
 import requests
 
 from services.orders.documents import ISSUED_NUMBER, issued_numbers_partition, order_key
-from shared.couch import Database
+from services.products.documents import DESIGN as PRODUCTS
+from services.products.documents import PICTURE, picture_id
+from services.products.imaging import NAMES as SIZES
+from services.products.store.pictures import Pictures
+from shared.couch import Database, Server
 from tests.people import Person
+from tests.pictures import png
 from tests.services.orders.conftest import Shop, calls, clone, until
 
 NAMES = {
@@ -268,3 +273,47 @@ def test_each_parcel_has_a_packing_slip(shop: Shop, customer: Person) -> None:
     assert f"1 Kettle {lamp}" in rest
     assert "2 items in all." in rest
     assert shop.get(shop.admin, f"{path}/packing-slip.pdf?parcel=2").status_code == 404
+
+
+def saved_logo(shop: Shop, logo: str) -> requests.Response:
+    path = f"{shop.orders}/v1/admin/settings"
+    before = shop.admin.get(path, timeout=60)
+    known = {"If-Match": before.headers["ETag"]} if before.status_code == 200 else {"If-None-Match": "*"}
+    content = {"country": "GB", "name": "Lamp & Book", "logo": logo}
+    return shop.admin.put(path, json=content, headers=known, timeout=60)
+
+
+def test_a_logo_is_a_picture_that_is_there(shop: Shop) -> None:
+    for unknown in ("abc123", "0" * 64):
+        refused = saved_logo(shop, unknown)
+        assert refused.status_code == 422, refused.text
+        assert "upload it first" in refused.json()["errors"]["logo"][0]
+    assert shop.get(shop.admin, "/v1/admin/settings").json().get("logo", "") == ""
+
+
+def test_invoices_are_printed_although_their_logo_is_lost(
+    shop: Shop, customer: Person, server: Server
+) -> None:
+    """Taken away by hand in the database, and then there again but broken: the shop's name stands where it was."""
+    uploaded = shop.admin.post(f"{shop.products}/v1/pictures", data=png(90, (300, 100)), timeout=60).json()
+    done = saved_logo(shop, uploaded["id"])
+    assert done.status_code == 200, done.text
+
+    def with_logo() -> str:
+        path = f"/v1/orders/{shop.placed(customer, {shop.product(): 1})['orderid']}/invoice.pdf"
+        reader = pypdf.PdfReader(BytesIO(shop.get(customer, path).content))
+        return path if any(page.images for page in reader.pages) else ""
+
+    path = until(with_logo)
+    database = server.open(PRODUCTS)
+    docid = picture_id(uploaded["id"])
+    database.delete(docid, database.get(docid)["_rev"])
+    assert "Lamp & Book" in pdf(shop, customer, path)
+    about = {"digest": uploaded["id"], "content_type": "image/png", "size": 6, "width": 300, "height": 100}
+    broken = PICTURE.build(docid, date=uploaded.get("date", "2026-01-01T00:00:00.000Z"), **about)
+    Pictures(database).add(broken, dict.fromkeys(SIZES, ("image/png", b"broken")))
+    assert "Lamp & Book" in pdf(shop, customer, path)
+    assert saved_logo(shop, uploaded["id"]).status_code == 200, (
+        "what is saved already is not looked for again"
+    )
+    assert saved_logo(shop, "").status_code == 200

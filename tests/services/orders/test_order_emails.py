@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.people import Person
+from tests.pictures import png
 from tests.services.orders.conftest import Shop, until
 from tests.services.worker.processes import Worker
 
@@ -132,19 +133,22 @@ def test_staff_look_at_an_e_mail_and_send_it_again(shop: Shop, customer: Person,
 
 def test_a_logo_stands_above_the_e_mail(shop: Shop, customer: Person, worker: Worker) -> None:
     """A picture that the shop uploaded; then no picture again."""
+    uploaded = shop.admin.post(f"{shop.products}/v1/pictures", data=png(120, (300, 100)), timeout=60)
+    assert uploaded.status_code == 201, uploaded.text
+    logo = uploaded.json()["id"]
     saved = shop.get(shop.admin, "/v1/admin/settings")
     headers = {"If-Match": saved.headers["ETag"]} if saved.status_code == 200 else {"If-None-Match": "*"}
-    content = {"country": "GB", "name": "Lamp & Book", "logo": "abc123"}
+    content = {"country": "GB", "name": "Lamp & Book", "logo": logo}
     put = {"url": f"{shop.orders}/v1/admin/settings", "timeout": 60}
     done = shop.admin.put(json=content, headers=headers, **put)
     assert done.status_code == 200, done.text
-    html = until(lambda: _with_logo(shop, customer))
+    html = until(lambda: _with_logo(shop, customer, logo))
     assert 'alt="Lamp &amp; Book"' in html
     done = shop.admin.put(json=content | {"logo": ""}, headers={"If-Match": done.headers["ETag"]}, **put)
     assert done.status_code == 200, done.text
 
 
-def _with_logo(shop: Shop, customer: Person) -> str:
+def _with_logo(shop: Shop, customer: Person, logo: str) -> str:
     order = shop.placed(customer, {shop.product(): 1})
     _, html = parts(until(lambda: messages(shop, order))[0])
-    return html if "/pictures/abc123/320" in html else ""
+    return html if f"/pictures/{logo}/320" in html else ""

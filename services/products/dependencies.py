@@ -32,6 +32,7 @@ from services.products.store.related_products import RelatedProducts
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.search_rules import RuleDocuments, RulesCache, rules_cache
+from services.products.store.stock_totals import StockTotals
 from services.products.store.suggestion_cache import SuggestionCache
 from services.products.store.supplier_deliveries import SupplierDeliveries
 from services.products.store.vocabulary import Translated, Vocabulary
@@ -70,6 +71,7 @@ class Dependencies:
     product_answers: ProductAnswers
     list_texts: RepeatedReads[ListText]
     ledger: Ledger
+    stock_totals: StockTotals
     supplier_deliveries: SupplierDeliveries
     reviews: Reviews
     review_pages: ReviewPages
@@ -157,6 +159,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         product_answers=ProductAnswers(),
         list_texts=RepeatedReads(MAX_LIST_BYTES),
         ledger=Ledger(database, redis),
+        stock_totals=StockTotals(database),
         supplier_deliveries=SupplierDeliveries(database),
         reviews=Reviews(database),
         review_pages=ReviewPages(redis, database.name),

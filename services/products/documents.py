@@ -1,7 +1,7 @@
 """The products database: its documents, their ids, and every question asked of it, each with its cost.
 
 One partition is one category: its key is the taxonomy joined by `#`. Beside a product lie, under the same prefix,
-its stock movements (a chain of numbered slots), reservations and their settlements, reviews and old prices; all of
+its stock movements (a chain of numbered slots; the sum of old ones, `rules.roll_up`), reservations and their settlements, reviews and old prices; all of
 these are written once. Only the product itself is ever updated; where it was before a move, a forward stays. What staff did is in
 `audit{yyyy-mm}`, a partition for each month (`shared.audit`).
 """
@@ -46,6 +46,7 @@ PRODUCT = DocumentType.declared(
 PRODUCT_FIELDS: Final = Declaration(product.Product)
 FORWARD = DocumentType.declared("forward", related_documents.Forward)
 MOVEMENT = DocumentType.declared("movement", stock.Movement)
+STOCK_TOTAL = DocumentType.declared("stocktotal", stock.StockTotal)
 RESERVATION = DocumentType.declared("reservation", stock.Reservation)
 SETTLEMENT = DocumentType.declared("settlement", stock.Settlement)
 REVIEW = DocumentType.declared("review", related_documents.Review)
@@ -202,8 +203,8 @@ BY_PRODUCTID = View(
 )
 LEVELS = View(
     "levels",
-    "How many of a product, or of each variant, are in stock (P7): the sum of the movements",
-    map='function (doc) { if (doc.type === "movement") emit([doc.productid, doc.sku || ""], doc.delta); }',
+    "How many of a product, or of each variant, are in stock (P7): the sum of the movements, by thousands, and of those before a total",
+    map=view_source(__file__, "levels"),
     reduce="_sum",
     partitioned=True,
 )
@@ -233,6 +234,11 @@ SCHEDULED = View(
     "scheduled",
     "Products whose time to be published comes, the next first",
     map=f'function (doc) {{ if (doc.type === "product" && doc.hidden === "{limits.SCHEDULED}") emit(doc.publish_from, null); }}',
+)
+ROLL_UP_DUE = View(
+    "roll_up_due",
+    "Every thousandth movement of a stock by date: it and those before it can be rolled up",
+    map='function (doc) { if (doc.type === "movement" && doc.slot % 1000 === 0) emit(doc.date, null); }',
 )
 HELD = View(
     "held",
@@ -269,13 +275,7 @@ CONFLICTS = View(
 LABELS = View(
     "labels",
     "What products' options, colours and attributes are called in each language, and how many products say so",
-    map="""function (doc) {
-  if (doc.type !== "product" || doc.hidden || !doc.translations) return;
-  Object.keys(doc.translations).forEach(function (language) {
-    var labels = doc.translations[language].labels || {};
-    Object.keys(labels).forEach(function (text) { emit([language, text, labels[text]], null); });
-  });
-}""",
+    map=view_source(__file__, "labels"),
     reduce="_count",
 )
 
@@ -346,6 +346,7 @@ DESIGN = DatabaseDesign(
         LOW_STOCK,
         UNPUBLISHED,
         SCHEDULED,
+        ROLL_UP_DUE,
         HELD,
         RESERVATIONS_BY_EXPIRY,
         SETTLEMENTS_BY_DATE,

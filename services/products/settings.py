@@ -10,6 +10,8 @@ from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 from shared.settings import DatabaseSettings, setting
 
+MIN_STOCK_HISTORY_DAYS = 120
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(DatabaseSettings):
@@ -26,6 +28,11 @@ class Settings(DatabaseSettings):
         choices=sorted(CURRENCIES),
     )
     low_stock: int = setting("LOW_STOCK", 5, "a product with at most so many left is on the low-stock list")
+    stock_history_days: int = setting(
+        "STOCK_HISTORY_DAYS",
+        400,
+        "stock movements older than this become one total for each thousand, and what was reserved with them goes; 0: never. For the worker",
+    )
     menu_seconds: int = setting(
         "MENU_SECONDS", 300, "the category menu is counted anew after so many seconds at the latest"
     )
@@ -65,6 +72,8 @@ class Settings(DatabaseSettings):
             yield f"LANGUAGES has {wrong[0]!r}, which is no language's code such as de or pt-BR."
 
         yield from problems_of_groups(self.customer_groups)
+        if 0 < self.stock_history_days < MIN_STOCK_HISTORY_DAYS:
+            yield f"STOCK_HISTORY_DAYS is {self.stock_history_days}: give 0 or at least {MIN_STOCK_HISTORY_DAYS}, orders of that age are still looked after."
 
     @property
     def priced_groups(self) -> tuple[str, ...]:

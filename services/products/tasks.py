@@ -11,6 +11,7 @@ from services.products.actions import (
     maintenance,
     publishing,
     query_counts,
+    stock_roll_up,
     supplier_deliveries,
     word_learning,
 )
@@ -29,6 +30,7 @@ from shared.jobs import (
     PUBLISH_PRODUCTS,
     REFRESH_SALE_PRICES,
     RESTORE_PRODUCT_INDEXES,
+    ROLL_UP_STOCK,
     SETTLE_PRODUCT_CONFLICTS,
     SUM_UP_PRODUCTS,
     SWEEP_RESERVATIONS,
@@ -43,6 +45,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     SUM_UP_PRODUCTS: maintenance.sum_up,
     SWEEP_RESERVATIONS: lambda deps: maintenance.sweep(deps, now()),
     CORRECT_STOCK: lambda deps: maintenance.correct_settled(deps, now()),
+    ROLL_UP_STOCK: lambda deps: stock_roll_up.roll_up(deps.bulk, now()),
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
     FINISH_RECEIPTS: lambda deps: supplier_deliveries.finish_receipts(deps, now()),

@@ -305,9 +305,15 @@ def _fewer_searches(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[
     ]
 
 
+def _later_totals(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
+    """They say the same of the same movements; the one that was written first stays."""
+    return sorted(leaves, key=lambda leaf: (leaf["date"], leaf["_rev"]))[1:]
+
+
 _RULES = {
     **dict.fromkeys(("product", "forward", "synonym", "searchredirect", "searchpin"), _older_edits),
     "settlement": _overruled_settlements,
+    "stocktotal": _later_totals,
     "dailysearches": _fewer_searches,
 }
 

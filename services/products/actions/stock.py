@@ -23,6 +23,7 @@ from shared.couch import UpdateConflict, Written, time_ordered_id
 from shared.errors import Conflict, Invalid, Unavailable
 
 _RECENT = 100
+_RELEASE = "release"
 _SUGGESTIONS = 10
 _SETTLED_AFTER = timedelta(seconds=30)
 
@@ -74,8 +75,18 @@ def confirm(deps: Dependencies, orderid: str, lines: Sequence[Line], date: str) 
 
 
 def release(deps: Dependencies, orderid: str, lines: Sequence[Line], reference: str, date: str) -> None:
-    """The goods go back: once when they were only reserved, once for each `reference` after they were sold."""
-    _end(deps, orderid, lines, rules.RELEASED, date, reference)
+    """The goods go back: once when they were only reserved, once for each `reference` after they were sold.
+
+    What comes back (`reference`) although nothing says that it was reserved was sold long ago: its movements were rolled up.
+    """
+    if reference != _RELEASE:
+        known = {*_claims(deps, orderid, lines), *_outcomes(deps, orderid, lines)}
+        for line in lines:
+            if line not in known:
+                _return_sold(deps, orderid, line, reference, date)
+        lines = [line for line in lines if line in known]
+    if lines:
+        _end(deps, orderid, lines, rules.RELEASED, date, reference)
 
 
 def line_for(product: Product, asked: str, sku: str | None) -> Line:
@@ -253,7 +264,7 @@ def _end(
     lines: Sequence[Line],
     outcome: str,
     date: str,
-    reference: str = "release",
+    reference: str = _RELEASE,
 ) -> None:
     settled = _settle(deps, orderid, lines, outcome, date)
     decided = [line for line, before in settled.items() if before is None]

@@ -22,6 +22,18 @@ class Movement(StoredDocument):
     moved_to: NotRequired[list[str]]
 
 
+class StockTotal(StoredDocument):
+    """The sum of a chain's movements up to the slot `slot`, made on `date`; `arrivals`: the marks of those that came with a moved product."""
+
+    productid: str
+    taxonomy: list[str]
+    slot: int
+    delta: int
+    arrivals: list[str]
+    date: str
+    sku: NotRequired[str]
+
+
 class Reservation(StoredDocument):
     """Stock kept for an order until it is paid or `expires`."""
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import groupby
 from threading import Lock
 from typing import Any, TypeVar, cast
 
@@ -19,6 +20,7 @@ from services.products.documents import (
     RESERVATIONS_BY_EXPIRY,
     SETTLEMENT,
     SETTLEMENTS_BY_DATE,
+    STOCK_TOTAL,
     partition_of,
     return_prefix,
     slot_prefix,
@@ -34,6 +36,7 @@ from services.products.rules.ledger import (
     line_of,
     movement,
 )
+from services.products.rules.roll_up import level_of, total_prefix
 from services.products.store.slot_cache import SlotCache
 from shared.couch import (
     Database,
@@ -108,6 +111,8 @@ class Ledger:
             nothing_to_do = closing["delta"] == 0 and head.moved_to is None
             if nothing_to_do or any(each["mark"] == closing["_id"] for each in chain):
                 return
+            if self._arrived_before(line, closing["_id"]):
+                return
             doc = self.arrival(closing, line, head)
             if self.is_own(doc, self.write([doc])[0]):
                 return
@@ -122,17 +127,23 @@ class Ledger:
         mark, more = time_ordered_id(), {"moved_to": list(moved_to)}
         return movement(head, line, -head.level, MOVED_AWAY, mark, date, **more)
 
+    def end_here(self, line: Line) -> Head:
+        """The last slot of a chain in this category. 1 partition query."""
+        return self._tail(line)[0]
+
     def level(self, line: Line) -> int:
         """P7: the sum of the movements of a product or variant. 1 partition query."""
         partition = self._database.partition(partition_of(line.taxonomy))
-        rows = partition.view(LEVELS, key=[line.productid, line.sku], group=True)
-        return rows[0]["value"] if rows else 0
+        key = [line.productid, line.sku]
+        return level_of(partition.view(LEVELS, start=key, end=[*key, {}], group=True))
 
     def levels(self, taxonomy: Sequence[str], productid: str) -> dict[str, int]:
         """P7: the same of a product and all its variants that had stock at any time, by SKU. 1 partition query."""
         partition = self._database.partition(partition_of(taxonomy))
         rows = partition.view(LEVELS, start=[productid], end=[productid, {}], group=True)
-        return {row["key"][1] or productid: row["value"] for row in rows}
+        return {
+            sku or productid: level_of(found) for sku, found in groupby(rows, key=lambda row: row["key"][1])
+        }
 
     def movements(self, line: Line, limit: int) -> list[Movement]:
         """The last movements, newest first. 1 partition query."""
@@ -292,6 +303,12 @@ class Ledger:
         )
         head = head_of(self._leaves_of(tail[0])) if tail else Head()
         return head, tail
+
+    def _arrived_before(self, line: Line, mark: str) -> bool:
+        """Whether a movement with this mark brought stock here that a total stands for by now. 1 partition query."""
+        partition = self._database.partition(partition_of(line.taxonomy))
+        totals = STOCK_TOTAL.among(partition.all(total_prefix(line.key)))
+        return any(mark in each["arrivals"] for each in totals)
 
     def _leaves_of(self, doc: D) -> list[D]:
         others = [cast(D, self._database.get(doc["_id"], rev=rev)) for rev in doc.get("_conflicts", ())]

@@ -10,6 +10,7 @@
                   :summary        what the desk lists of it, made from all of these
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
+    reportdaily-{day}:claim-{..}1  :sent-{..}1      to whom the figures of a day were sent
     code{CODE}:claim   promotion{id}:use{n}  :customer{hash}-{n}   how often promotions were used: `declarations.promotions`
     customer{userid}:{provider}                      what the provider knows a customer by who keeps cards there
     giftcard{hash of its code}:entry000001 ...       a gift card: `rules.credits` says how it is never overdrawn
@@ -88,6 +89,7 @@ REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)
 REPORT_PART = DocumentType.declared("reportpart", reports.ReportPart)
 REPORT_RESULT = DocumentType.declared("reportresult", reports.ReportResult)
 CLOSING = DocumentType.declared("closing", reports.Closing)
+DAILY_FIGURES = DocumentType.declared("dailyfigures", reports.DailyFigures)
 DEADLETTER = DocumentType.declared("deadletter", dead_letters.DeadLetter)
 DEADLETTER_RETRIED = DocumentType.declared("deadletterretried", dead_letters.DeadLetterRetried)
 

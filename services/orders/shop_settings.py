@@ -199,6 +199,28 @@ class ShopSettings(SettingsDocument):
             ),
         ]
     ]
+    daily_figures_to: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                2000,
+                default="",
+                description="who gets the figures of the day before by e-mail each morning: addresses, a line each",
+            ),
+        ]
+    ]
+    time_zone: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                60,
+                default="",
+                description="by whose clock that day ends, such as Europe/Berlin; UTC when empty",
+            ),
+        ]
+    ]
 
 
 class ShippingMethod(SettingsDocument):

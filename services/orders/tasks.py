@@ -12,7 +12,16 @@ from celery import Celery, Task
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from services.orders.actions import conflicts, dead_letters, drafts, fulfilment, reports, summaries, sweep
+from services.orders.actions import (
+    conflicts,
+    daily_figures,
+    dead_letters,
+    drafts,
+    fulfilment,
+    reports,
+    summaries,
+    sweep,
+)
 from services.orders.clients.couriers import AUTOMATIC_COURIERS
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import (
@@ -34,6 +43,7 @@ from services.orders.documents import (
     SESSION,
 )
 from services.orders.settings import Settings
+from shared.clock import now
 from shared.errors import AisleError, Unavailable
 from shared.jobs import (
     ADVANCE_ORDER,
@@ -47,6 +57,7 @@ from shared.jobs import (
     MAX_COUNTDOWN,
     REMOVE_EXPIRED_DRAFTS,
     RESTORE_ORDER_INDEXES,
+    SEND_DAILY_FIGURES,
     SETTLE_ORDER_CONFLICTS,
     SUMMARISE_ORDER,
     SWEEP_ORDERS,
@@ -214,6 +225,7 @@ def _periodic_jobs(deps: Dependencies, queue: Celery) -> PeriodicJobs:
         COMPLETE_SUMMARIES: lambda: summaries.complete(deps.stores.bulk_summaries),
         REMOVE_EXPIRED_DRAFTS: lambda: drafts.remove_expired(deps),
         CLOSE_PERIODS: lambda: reports.close_ended_periods(deps),
+        SEND_DAILY_FIGURES: lambda: daily_figures.send_daily_figures(deps, now()),
         RESTORE_ORDER_INDEXES: lambda: deps.stores.server.restore_indexes(DESIGN, SANDBOX_LEDGER),
     }
 

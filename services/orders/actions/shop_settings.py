@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.orders.dependencies import Dependencies
+from services.orders.rules.daily_figures import MAX_ADDRESSES, addresses_of, zone_of
 from services.orders.shop_settings import (
     MAX_OF_A_KIND,
     SHIPPING_METHOD,
@@ -164,6 +165,18 @@ def _check_picture(deps: Dependencies, id: str) -> None:
         ) from None
 
 
+def _problems_of_shop(content: Doc) -> Problems:
+    try:
+        if len(addresses_of(content.get("daily_figures_to", ""))) > MAX_ADDRESSES:
+            yield "daily_figures_to", f"At most {MAX_ADDRESSES} addresses."
+    except Invalid:
+        yield "daily_figures_to", "Write each like name@example.com, a line each."
+    try:
+        zone_of(content.get("time_zone", ""))
+    except Invalid as error:
+        yield "time_zone", error.errors["time_zone"][0]
+
+
 def _no_problems(content: Doc) -> Problems:
     yield from ()
 
@@ -183,4 +196,4 @@ TAX_RATES: Final = SettingKind(
     lambda content: tax_rate_id(TAX_RATE_FIELDS.content({"rate": 0, "id": "", **content})),
     _no_problems,
 )
-SHOP_KIND: Final = SettingKind(SHOP, SHOP_SETTINGS_TYPE, SHOP_FIELDS, None, _no_problems)
+SHOP_KIND: Final = SettingKind(SHOP, SHOP_SETTINGS_TYPE, SHOP_FIELDS, None, _problems_of_shop)

@@ -56,5 +56,17 @@ class Closing(StoredDocument):
     date: str
 
 
+class DailyFigures(StoredDocument):
+    """The `step` of sending a day's figures to one address, of which only a hash is kept: `claim`, and `sent` behind it. By its `mark`
+    a worker knows its own claim from one that another made in the same moment."""
+
+    reportid: str
+    step: str
+    recipient: str
+    number: int
+    date: str
+    mark: str
+
+
 REPORT_REQUEST_FIELDS: Final = Declaration(ReportRequest)
 CLOSING_FIELDS: Final = Declaration(Closing)

@@ -2,10 +2,17 @@
 
 from typing import Any, TypeVar, cast
 
-from services.orders.declarations.reports import Closing, ReportPart, ReportRequest, ReportResult
+from services.orders.declarations.reports import (
+    Closing,
+    DailyFigures,
+    ReportPart,
+    ReportRequest,
+    ReportResult,
+)
 from services.orders.documents import (
     BEST_SELLERS,
     COMPARISON,
+    DAILY_FIGURES,
     DESIGN,
     FULFILMENT,
     REPORTS,
@@ -15,11 +22,12 @@ from services.orders.documents import (
 )
 from services.orders.rules.periods import LEVELS, Span
 from services.orders.rules.report_documents import ReportDocuments
+from services.orders.store import quorum_writes
 from shared.couch import HIGHEST_KEY, Database, Page, UpdateConflict, View
 from shared.tracing import outgoing
 
 Rows = list[dict[str, Any]]
-D = TypeVar("D", ReportRequest, ReportPart, ReportResult, Closing)
+D = TypeVar("D", ReportRequest, ReportPart, ReportResult, Closing, DailyFigures)
 
 
 class ReportStore:
@@ -81,6 +89,14 @@ class ReportStore:
     def report(self, reportid: str) -> ReportDocuments:
         """O8: a report's documents. 1 partition query."""
         return ReportDocuments(self._database.partition(report_partition(reportid)).all())
+
+    def daily_figures(self, day: str) -> list[DailyFigures]:
+        """What was done to send the figures of a day. 1 partition query."""
+        return DAILY_FIGURES.among(self._database.partition(report_partition(f"daily-{day}")).all())
+
+    def claim(self, doc: DailyFigures) -> None:
+        """1 write. Raises UpdateConflict when somebody else has it, Unavailable when too few nodes took it."""
+        quorum_writes.put(self._database, doc)
 
     def add(self, doc: D) -> D:
         """Writes a report document once; what is stored."""

@@ -135,6 +135,21 @@ SHOP = (
         help=_("On invoices and in e-mails: choose a picture below, or leave what is here."),
     ),
     Field(
+        "daily_figures_to",
+        _("Who gets the figures of the day before"),
+        "textarea",
+        required=False,
+        max_length=2000,
+        help=_("E-mail addresses of staff, a line each. They get it each morning."),
+    ),
+    Field(
+        "time_zone",
+        _("Time zone of these figures"),
+        required=False,
+        max_length=60,
+        help=_("When the day ends: Europe/Berlin. UTC when empty."),
+    ),
+    Field(
         "return_days",
         _("Days that goods can be sent back"),
         required=False,

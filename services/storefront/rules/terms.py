@@ -116,12 +116,12 @@ def rate_values(rate: Json) -> dict[str, str]:
     return {**{name: rate[name] for name in texts}, **checks, "rate": number_text(rate["rate"], "0.####")}
 
 
-SHOP_IDENTITY = ("name", "address", "logo")
+SHOP_TEXTS = ("name", "address", "logo", "daily_figures_to", "time_zone")
 
 
 def shop_body(values: Mapping[str, str]) -> Json:
     """The shop's own settings out of their form. Raises Invalid by field."""
-    body: Json = {name: values[name] for name in ("region", "postcode", "return_address", *SHOP_IDENTITY)}
+    body: Json = {name: values[name] for name in ("region", "postcode", "return_address", *SHOP_TEXTS)}
     numbers = [name for name in ("gift_card_days", "return_days") if values[name]]
     checks = {name: bool(values[name]) for name in ("approve_returns", "refund_before_receipt")}
     return (
@@ -141,7 +141,7 @@ def shop_values(shop: Json) -> dict[str, str]:
         "gift_card_days",
         "return_days",
         "return_address",
-        *SHOP_IDENTITY,
+        *SHOP_TEXTS,
     )
     checks = ("approve_returns", "refund_before_receipt")
     return {name: str(shop[name]) for name in texts} | {name: "yes" if shop[name] else "" for name in checks}

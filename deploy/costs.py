@@ -158,7 +158,7 @@ def page() -> str:
 def _introduction() -> Iterator[str]:
     yield "# What a traffic costs on Cloudant\n"
     yield "Cloudant sells reads (by id, and partition queries), writes and global queries a second. Written by `python -m deploy.costs --page`"
-    yield "from calls that `tests/journeys/test_costs.py` and `test_page_costs.py` count on the running shop; change the traffic in `deploy/costs.py`.\n"
+    yield "from calls that `tests/journeys/test_costs.py` counts on the running shop; change the traffic in `deploy/costs.py`.\n"
     yield f"Plans: Lite {_shown(LITE)}; one block of Standard {_shown(BLOCK)}.\n"
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cached_property
 from pathlib import Path
 
 from tests.processes import ROOT, answers, free_ports
@@ -58,7 +59,7 @@ class Shop:
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(60)
 
-    @property
+    @cached_property
     def couch_url(self) -> str:
         command = [sys.executable, "-m", "deploy.local", "couch-url"]
         return subprocess.run(

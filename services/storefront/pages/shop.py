@@ -142,9 +142,9 @@ def suggest() -> str:
 @kept_for(lambda productid: (product_tag(productid), TERMS))
 def product(productid: str) -> Response | str:
     cursor = request.args.get("reviews", "")
+    methods = dependencies().shipping_methods.get()  # first: the version of the terms has just been read
     answer = _product_body(productid)
     older = services().products.reviews_body(productid, cursor) if cursor else b""
-    methods = dependencies().shipping_methods.get()
 
     def draw() -> str:
         found = orjson.loads(answer)

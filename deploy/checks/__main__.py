@@ -2,10 +2,12 @@
 
 import sys
 
+from deploy import pin_images
 from deploy.checks import files, kubernetes
 
 CHECKS = {
     "image": files.dockerfile,
+    "digests of images": pin_images.problems,
     "compose": files.compose,
     "gateway": files.gateway,
     "alerts and dashboard": files.alerts,

@@ -44,6 +44,9 @@ REQUESTS = {
     "desk: orders of a status, of a name, with a product": Calls(reads=1, globals=1),
     "desk: draft orders": Calls(reads=1),
     "desk: a draft order placed": Calls(reads=3, globals=1, writes=7),
+    "sync: what changed, when nothing did": Calls(reads=1, globals=1),
+    "sync: documents fetched": Calls(reads=1),
+    "sync: a basket line pushed": Calls(reads=3, globals=1, writes=2),
 }
 # What the pages of the storefront cost, all services together, when they are not sent again from its cache. Counts beside a
 # category's filters are kept, and counted again in the background: at most one read a second for a category that changes and is

@@ -52,6 +52,7 @@ class Connection:
         self.head = self._request = memoryview(b"")
         self._continue_sent = self._corked = False
         self._waited, self._moved = 0.0, 0
+        self.parked = self.was_parked = False
 
     # The main loop's side (of the next request, a thread's that listens to it).
 
@@ -110,6 +111,12 @@ class Connection:
         self.framing, self._searched, self._allowed = None, 0, 0.0
         self.head = self._request = memoryview(b"")
         self.streams = self._continue_sent = False
+        self.parked = self.was_parked = False
+
+    def unpark(self) -> None:
+        """The request is run once more from its beginning."""
+        self._request = self.head
+        self.parked, self.was_parked = False, True
 
     def held(self) -> int:
         """Bytes in memory for this client."""

@@ -32,6 +32,8 @@ STOP_SECONDS = 2.0
 MAX_BUFFERED = 64 * 1024 * 1024
 LARGE = 64 * 1024
 ACCEPTED_AT_ONCE = 16
+PARK, WAS_PARKED = "aisle.park", "aisle.was_parked"
+"""In a request's environment: has it run again later without a thread meanwhile, and whether this is that time."""
 RESERVED_PATHS = frozenset({b"/health/live", b"/metrics"})
 """Answered on a thread of their own: they need no database, and are asked when all other threads wait for it."""
 
@@ -46,6 +48,8 @@ class Worker(ThreadWorker):
         self.streams_waiting: deque[Connection] = deque()
         self.streams_running = 0
         self.max_streams = max(1, self.cfg.threads // 2)
+        self._parked: set[Connection] = set()
+        self._resumed: set[Connection] = set()
         self.reserved_pool = Threads(1, self._run_reserved)
         self.answered = 0
         """About how many requests: threads that count at once may count one."""
@@ -88,6 +92,8 @@ class Worker(ThreadWorker):
     def _stop(self) -> None:
         """Answers what is under way; connections that wait for a request are kept a moment for one that is coming."""
         self.set_accept_enabled(False)
+        for connection in list(self._parked):
+            self._resume(connection)
         now = time.monotonic()
         for connection in self.connections:
             connection.deadline = min(connection.deadline, now + STOP_SECONDS)
@@ -200,6 +206,9 @@ class Worker(ThreadWorker):
         go_on: Callable[[Connection], None] | None = None
         while go_on is None:
             connection.closing = not self.handle(connection)
+            if connection.parked:
+                go_on = self._park
+                break
             self.answered += 1
             go_on = self._after_response(connection)
         self.method_queue.defer(go_on, connection)
@@ -245,10 +254,15 @@ class Worker(ThreadWorker):
             request, connection, connection.client, connection.server, self.cfg, response_class=Response
         )
         environ["wsgi.multithread"] = True
+        if not connection.streams:
+            environ[PARK] = partial(self._parking, connection)
+            environ[WAS_PARKED] = connection.was_parked
         if not self.alive or not self.cfg.keepalive:
             response.force_close()
         body = self.wsgi(environ, response.start_response)
         try:
+            if connection.parked:
+                return True
             response.write_all(body)
         except Exception:
             if response.headers_sent:
@@ -270,6 +284,32 @@ class Worker(ThreadWorker):
         now = time.monotonic()
         connection.deadline = now + FLUSH_SECONDS + connection.output_size / FLUSH_BYTES_PER_SECOND
         self._on_writable(connection)
+
+    # Requests that wait for something without a thread.
+
+    def _parking(self, connection: Connection) -> Callable[[], None]:
+        """Called by the application, whose answer is then thrown away: what it returns has the request run again, from any thread."""
+        connection.parked = True
+        return partial(self.method_queue.defer, self._resume, connection)
+
+    def _park(self, connection: Connection) -> None:
+        """Back in the main loop; what came to be known meanwhile resumes it at once."""
+        if connection in self._resumed or not self.alive:
+            self._resumed.discard(connection)
+            self._run_again(connection)
+        else:
+            self._parked.add(connection)
+
+    def _resume(self, connection: Connection) -> None:
+        if connection in self._parked:
+            self._parked.discard(connection)
+            self._run_again(connection)
+        elif connection.parked:
+            self._resumed.add(connection)  # its thread is still on its way out
+
+    def _run_again(self, connection: Connection) -> None:
+        connection.unpark()
+        self.tpool.submit(connection)
 
     # Writing and closing.
 

@@ -8,6 +8,7 @@ from redis import Redis
 
 from services.users.clients.letterhead import ShopLetterhead
 from services.users.clients.services import Orders, Products
+from services.users.documents import DESIGN
 from services.users.security.keys import DeviceTokens, RefreshTokens, SigningKeys, load_keys
 from services.users.security.passwords import Passwords
 from services.users.settings import JobSettings, Settings
@@ -22,6 +23,7 @@ from shared.locks import Locks
 from shared.mail import BackgroundMailer, Mailer, open_mailer
 from shared.redis import open_redis
 from shared.translation import Language, active_language, translated_languages
+from shared.waiting import Marks, Waiting
 
 TRANSLATIONS: Final = Path(__file__).parent / "translations"
 
@@ -63,6 +65,8 @@ class Dependencies(JobDependencies):
     mailer: Mailer
     background: Background
     """So that an answer's time does not show what it caused: one task after the other."""
+    waiting: Waiting
+    """Devices that wait for what changes."""
 
 
 def open_job_dependencies(settings: JobSettings) -> JobDependencies:
@@ -74,8 +78,9 @@ def open_dependencies(settings: Settings) -> Dependencies:
     """Nothing is connected to yet; the key files are read. Raises ValueError or OSError for a bad one."""
     redis = open_redis(settings.redis_url)
     memory, passes, at_once = settings.argon2_memory_kib, settings.argon2_passes, settings.argon2_at_once
+    jobs = _for_jobs(settings, redis)
     return Dependencies(
-        **_for_jobs(settings, redis),
+        **jobs,
         settings=settings,
         passwords=Passwords(memory_kib=memory, passes=passes, at_once=at_once),
         keys=load_keys(
@@ -86,11 +91,14 @@ def open_dependencies(settings: Settings) -> Dependencies:
         limits=Limits(redis),
         mailer=_mailer(settings),
         background=Background(threads=1),
+        waiting=Waiting(Marks(redis, jobs["store"].database.name), settings.sync_waiting),
     )
 
 
 def _for_jobs(settings: JobSettings, redis: Redis) -> dict[str, Any]:
-    store = UserStore(open_server(settings))
+    server = open_server(settings)
+    marks = Marks(redis, server.open(DESIGN).name)
+    store = UserStore(server, marks.change)
     orders = Orders(ServiceClient("orders", settings.orders_url, settings.service_secret))
     letterhead = ShopLetterhead(orders, settings.shop_name, settings.storefront_url)
     return {

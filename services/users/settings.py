@@ -79,6 +79,14 @@ class Settings(JobSettings):
     registrations_per_hour: int = setting(
         "REGISTRATIONS_PER_HOUR", 100, "registrations from one address before 429", local_default=100_000
     )
+    sync_wait_seconds: int = setting(
+        "SYNC_WAIT_SECONDS",
+        20,
+        "so long a device's question what changed waits for something, without a thread",
+    )
+    sync_waiting: int = setting(
+        "SYNC_WAITING", 500, "devices that wait so per process; more are told to come again (503)"
+    )
     mails_per_hour: int = setting(
         "MAILS_PER_HOUR", 5, "mails that one e-mail address can be made to get in an hour"
     )

@@ -4,6 +4,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -111,6 +112,15 @@ def actions(shop: Shop) -> dict[str, Action]:
     drafts = [
         requests.post(f"{orders}/v1/admin/drafts", json=draft, headers=admin).json()["id"] for _ in range(2)
     ]
+    sync, device = f"{users}/v1/users/me/sync", dict(new_customer(shop)[0].headers)
+    line: dict[str, Any] = {"type": "basketline", "productid": GOODS[0], "quantity": 0}
+
+    def push_line() -> requests.Response:
+        line["quantity"] += 1
+        answer = requests.put(f"{sync}/basket-{GOODS[0]}", json=line, headers=device)
+        line["_rev"] = answer.json().get("rev")
+        return answer
+
     return {
         "category page": lambda: requests.get(f"{products}/v1/products", params=category),
         "menu": lambda: requests.get(f"{products}/v1/categories"),
@@ -134,6 +144,11 @@ def actions(shop: Shop) -> dict[str, Action]:
             json={"payment": {"kind": "cash"}},
             headers=admin,
         ),
+        "sync: what changed, when nothing did": lambda: requests.get(f"{sync}/_changes", headers=device),
+        "sync: documents fetched": lambda: requests.post(
+            f"{sync}/_bulk_get", json={"docs": [{"id": "profile"}]}, headers=device
+        ),
+        "sync: a basket line pushed": push_line,
     }
 
 
@@ -160,6 +175,30 @@ def test_an_order_writes_as_many_documents_as_the_page_says(shop: Shop, actions:
     assert quiet(shop) - before <= WRITTEN_PER_ORDER + WRITTEN_PER_ACT * len(acts)
     partition = requests.get(f"{shop.couch_url}/orders/_partition/order{orderid}").json()
     assert partition["doc_count"] <= KEPT_PER_ORDER
+
+
+def test_a_device_has_its_owners_orders_to_read(shop: Shop, actions: dict[str, Action]) -> None:
+    """The orders that the API lists, with what became of them; nobody else's."""
+    order = actions["checkout"]().json()
+    sync, me = f"{shop.url('users')}/v1/users/me/sync", {"Authorization": order_owner(actions)}
+    docid = f"order-{order['orderid']}"
+    found = requests.get(f"{sync}/{docid}", headers=me)
+    assert found.ok, found.text
+    assert found.json()["type"] == "order"
+    assert found.json()["total"] == order["total"]
+    listed = {row["id"]: row for row in requests.get(f"{sync}/_changes", headers=me).json()["results"]}
+    assert docid in listed
+    doc = found.json() | {"total": {"amount": 0, "currency": "GBP"}}
+    assert requests.put(f"{sync}/{docid}", json=doc, headers=me).status_code == 403
+    assert requests.delete(f"{sync}/{docid}", params={"rev": doc["_rev"]}, headers=me).status_code == 403
+    stranger = dict(new_customer(shop)[0].headers)
+    assert requests.get(f"{sync}/{docid}", headers=stranger).status_code == 404
+
+
+def order_owner(actions: dict[str, Action]) -> str:
+    """The Authorization of who orders in `actions`."""
+    answer = actions["order history"]()
+    return str(answer.request.headers["Authorization"])
 
 
 def quiet(shop: Shop) -> int:

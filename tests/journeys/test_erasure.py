@@ -90,6 +90,11 @@ def write_everywhere(shop: Shop, admin: Person, customer: Person) -> None:
     post(admin, f"{orders}/v1/admin/orders/{kept}/refunds", refund | {"to": "store_credit"})
     review = {"stars": 5, "title": PLANTED, "text": f"{PLANTED} likes it"}
     post(customer, f"{products}/v1/products/vase/reviews", review)
+    for path in ("_changes", "_local/phone"):
+        checkpoint = {"json": {"device": PLANTED}} if path != "_changes" else {}
+        method = "PUT" if checkpoint else "GET"
+        synced = customer.request(method, f"{users}/v1/users/me/sync/{path}", timeout=30, **checkpoint)
+        assert synced.ok, synced.text
     shown = requests.get(f"{products}/v1/products/vase?reviews=5", timeout=30)
     assert shown.ok, shown.text
     guest = order(shop, requests.Session(), email=customer.email.upper(), name=PLANTED)

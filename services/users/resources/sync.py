@@ -15,8 +15,9 @@ from werkzeug.exceptions import HTTPException
 from services.users.actions import sync as act
 from services.users.actions import sync_points, sync_writes
 from services.users.actions.sync_documents import ORDER_PREFIX
+from services.users.documents import user_partition
 from services.users.resources.context import dependencies
-from shared.errors import AisleError, BadRequest, Forbidden, TooLarge
+from shared.errors import AisleError, BadRequest, Forbidden, TooLarge, Unavailable
 from shared.web import current_user, json_answer, require_user
 from shared.web.auth import sessions
 
@@ -111,7 +112,7 @@ def ensure_full_commit() -> Response:
 @sync.route("/_changes", methods=["GET", "POST"])
 @require_user
 def changes() -> Response:
-    """What changed since `since`: 1 partition query, 1 global query at orders, 1 write where there is something new"""
+    """What changed since `since`; a longpoll waits for it without a thread. 1 partition query, 1 global query at orders, 1 write where there is something new"""
     if request.args.get("filter") or request.args.get("view"):
         raise BadRequest("Filters are not taken: there is nothing in this database but your own data.")
     feed = request.args.get("feed", "normal")
@@ -124,9 +125,17 @@ def changes() -> Response:
         include_docs=_flag("include_docs"),
         descending=_flag("descending"),
     )
-    deps, token = dependencies(), _token()
-    snapshot = act.read_told(deps, current_user().userid, act.own_orders(deps, token))
-    return json_answer(act.changes(snapshot, query))
+    deps, userid = dependencies(), current_user().userid
+    partition = user_partition(userid)
+    mark = deps.waiting.mark(partition) if feed == "longpoll" else None
+    snapshot = act.read_told(deps, userid, act.own_orders(deps, _token()))
+    told = act.changes(snapshot, query)
+    if feed == "longpoll" and not told["results"]:
+        asked = (_number("timeout") or deps.settings.sync_wait_seconds * 1000) / 1000
+        seconds = min(asked, deps.settings.sync_wait_seconds)
+        if not deps.waiting.park(request.environ, partition, mark, seconds) and deps.waiting.is_full():
+            raise Unavailable("Too many devices wait for changes just now.", retry_after=10)
+    return json_answer(told)
 
 
 @sync.post("/_bulk_get")

@@ -1,6 +1,6 @@
 """The users database: one method per access pattern, and the writes that go with them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -30,6 +30,7 @@ from shared.clock import iso
 from shared.couch import HIGHEST_KEY, Doc, Document, NoSuchDocument, Page, Server, UpdateConflict, Written
 
 _PAGE_SIZE = 200
+_UNSYNCED = ("sync", "session-", "token-")
 D = TypeVar("D", bound=Document)
 
 
@@ -39,8 +40,10 @@ class UserStore:
     What an erasure has overwritten and not deleted yet is there for `documents_of` alone.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, changed: Callable[[set[str]], None] = lambda partitions: None) -> None:
+        """`changed` is told the partitions of people that were written to."""
         self.server, self.database = server, server.open(DESIGN)
+        self._changed = changed
 
     def documents_of(self, userid: str) -> list[Doc]:
         """U1: all documents of a person. 1 partition query."""
@@ -126,7 +129,9 @@ class UserStore:
 
     def put(self, doc: D) -> D:
         """Writes and returns the document with its new revision. Raises UpdateConflict."""
-        return cast(D, {**doc, "_rev": self.database.put(doc)})
+        written = cast(D, {**doc, "_rev": self.database.put(doc)})
+        self._tell([doc["_id"]])
+        return written
 
     def try_put(self, doc: Document) -> bool:
         """Whether this write made the document; False when it was there already."""
@@ -134,14 +139,23 @@ class UserStore:
             self.database.put(doc)
         except UpdateConflict:
             return False
+        self._tell([doc["_id"]])
         return True
 
     def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """1 write; every document on its own."""
-        return self.database.put_many(docs)
+        written = self.database.put_many(docs)
+        self._tell([row.id for row in written if row.rev])
+        return written
 
     def delete(self, doc: Document) -> None:
         self.database.delete(doc["_id"], doc["_rev"])
+        self._tell([doc["_id"]])
+
+    def _tell(self, docids: Iterable[str]) -> None:
+        """Of what devices sync; how far one is says nothing to the others."""
+        keys = [docid.partition(":") for docid in docids if docid.startswith("user")]
+        self._changed({partition for partition, _, key in keys if not key.startswith(_UNSYNCED)})
 
     def waited_for(self) -> list[str]:
         """SKUs for which somebody waits. 1 global query, for the worker."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -453,6 +454,31 @@ def test_an_ended_session_writes_nothing_more(person, goods):
     answer = other.post(f"{SYNC}/_bulk_docs", {"docs": [mine], "new_edits": False})
     assert (answer.status_code, answer.json()["error"]) == (401, "unauthorized")
     assert ann.get("/v1/users/me/wishes").json()["items"] == []
+
+
+def longpoll(person, since, **more):
+    return changes(person, since, feed="longpoll", heartbeat=10000, **more)
+
+
+def test_devices_that_wait_hold_no_thread_and_hear_of_what_changes(person, goods):
+    """Twenty wait at a service that has eight threads; all of them are answered when a line is changed, and others meanwhile."""
+    ann = person()
+    since = changes(ann)["last_seq"]
+    with ThreadPoolExecutor(20) as pool:
+        waiting = [pool.submit(longpoll, ann, since) for _ in range(20)]
+        assert person().get(f"{SYNC}/").status_code == 200
+        assert not any(each.done() for each in waiting)
+        assert ann.put(f"/v1/users/me/basket/{goods[0]}", {"quantity": 3}).status_code == 200
+        heard = [each.result() for each in waiting]
+    assert [[row["id"] for row in each["results"]] for each in heard] == [[f"basket-{goods[0]}"]] * 20
+
+
+def test_a_device_waits_no_longer_than_it_asks_for_and_nobody_waits_for_what_is_there(person):
+    ann = person()
+    since = changes(ann)["last_seq"]
+    told = longpoll(ann, since, timeout=1)
+    assert (told["results"], told["last_seq"]) == ([], since)
+    assert len(longpoll(ann, "0")["results"]) == 2
 
 
 def test_what_each_request_costs(person, goods):

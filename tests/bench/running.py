@@ -76,8 +76,9 @@ class Shop:
         """Proportional set size of each process by its command, in MiB: shared pages are counted once in all."""
         found: dict[str, float] = {}
         for pid in _descendants(self.launcher.popen.pid):
-            name = _name(pid)
-            found[name] = found.get(name, 0) + _pss_kib(pid) / 1024
+            with suppress(FileNotFoundError, ProcessLookupError):  # helpers come and go
+                name = _name(pid)
+                found[name] = found.get(name, 0) + _pss_kib(pid) / 1024
         return found
 
 

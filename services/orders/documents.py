@@ -7,6 +7,7 @@
                   :refund1  :refund-{..}settled  :notice-payment ...
                   :invoice  :{..}creditnote  :{..}numberrequest     what was issued of it, under which number
                   :returnrequest1  :return-{..}decision  :return-{..}ended  :return-{..}restocked   goods that come back
+                  :return-{..}offered  :return-{..}exchanged    and the order with which others are sent for them
                   :summary        what the desk lists of it, made from all of these
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
@@ -71,6 +72,7 @@ RETURN = DocumentType.declared(
     schema=2,
     upgrades={1: lambda doc: doc | {"reference": f"return{doc['number']}"}},
 )
+RETURN_EXCHANGE = DocumentType.declared("returnexchange", returns.ReturnExchange)
 GIFT_CARD_ISSUE = DocumentType.declared("giftcardissue", events.GiftCardIssue)
 ATTEMPT_OUTCOME = DocumentType.declared("attemptoutcome", events.AttemptOutcome)
 GIFT_CARDS_SENT = DocumentType.declared("giftcardssent", events.GiftCardsSent)

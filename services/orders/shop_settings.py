@@ -166,6 +166,16 @@ class ShopSettings(SettingsDocument):
             ),
         ]
     ]
+    exchange_before_receipt: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                omit_default=False,
+                description="what is sent for returned goods leaves when the return is approved, not when the goods are here",
+            ),
+        ]
+    ]
     return_address: NotRequired[
         Annotated[
             str, Text(0, 1000, default="", description="where returned goods go, as e-mails and pages say it")

@@ -38,6 +38,7 @@ from services.orders.documents import (
     REPORT_REQUEST,
     RETURN,
     RETURN_DECISION,
+    RETURN_EXCHANGE,
     RETURN_REQUEST,
     SANDBOX_LEDGER,
     SESSION,
@@ -85,6 +86,7 @@ _EVENTS = (
     RETURN_REQUEST,
     RETURN_DECISION,
     RETURN,
+    RETURN_EXCHANGE,
 )
 
 

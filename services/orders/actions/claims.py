@@ -32,8 +32,9 @@ def take(deps: Dependencies, found: OrderDocuments, known: Mapping[str, Chain]) 
 
 
 def give_back(deps: Dependencies, found: OrderDocuments) -> None:
-    """Everything that the order took, once; what it has not taken by now it can't take any more."""
-    for credit in reversed(credits_of(found.order)):
+    """Everything that the order took, once; what it has not taken by now it can't take any more. Goods that came back have paid an exchange:
+    their own order pays that back."""
+    for credit in [] if found.order.get("exchange_of") else reversed(credits_of(found.order)):
         credits.give_back(deps, credit, found.order["orderid"])
     code_uses.give_back(deps, found)
 
@@ -50,7 +51,7 @@ def end(deps: Dependencies, found: OrderDocuments) -> bool:
 
 def are_held(deps: Dependencies, found: OrderDocuments) -> bool:
     """Whether all that the order was to take is taken and was not given back."""
-    return all(
+    return bool(found.order.get("exchange_of")) or all(
         deps.credits.chain(key_of(credit)).spent_by(found.order["orderid"])
         for credit in credits_of(found.order)
     )

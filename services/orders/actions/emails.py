@@ -157,8 +157,10 @@ def compose_mail(
     kind: str,
     rows: Sequence[tuple[str, str]] = (),
     closing: str = "",
+    orderid: str = "",
 ) -> Email:
-    """To the customer of an order, in the active language, with a greeting before and a link to the order behind it."""
+    """To the customer of an order, in the active language, with a greeting before and a link to the order behind it, or to `orderid`, another
+    one of the same customer."""
     order, customer = found.order, found.customer
     return deps.email(
         customer["email"] if customer else "",
@@ -166,7 +168,7 @@ def compose_mail(
         f"{greeting(customer and customer['name'])}\n\n{body}",
         rows=rows,
         closing=closing,
-        page=_page(deps, order),
+        page=_page(deps, order["userid"], orderid or order["orderid"]),
         label=gettext("See your order"),
         key=f"order.{order['orderid']}.{kind}",
     )
@@ -257,8 +259,6 @@ def named(line: Line) -> str:
     return f"{line['name']} ({options})" if options else line["name"]
 
 
-def _page(deps: Dependencies, order: Order) -> str:
-    path = f"/orders/{order['orderid']}"
-    if order["userid"] is not None:
-        return path
-    return f"{path}?token={guest_token(deps.settings.secret_key, order['orderid'])}"
+def _page(deps: Dependencies, userid: str | None, orderid: str) -> str:
+    path = f"/orders/{orderid}"
+    return path if userid else f"{path}?token={guest_token(deps.settings.secret_key, orderid)}"

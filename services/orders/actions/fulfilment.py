@@ -7,6 +7,7 @@ from services.orders.actions import emails
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
 from services.orders.actions.checkout import pay_back, reconcile
 from services.orders.actions.emails import Composer
+from services.orders.actions.exchanges import keep_kept, pay_exchange, report_exchange
 from services.orders.actions.gift_card_sales import issue_bought
 from services.orders.actions.hosted_payments import refresh_payment
 from services.orders.actions.line_cancellations import compose_line_cancellation, finish_line_cancellations
@@ -160,6 +161,9 @@ STEPS: dict[str, Step] = {
     steps.NOTIFY_LINE_CANCELLATIONS: _notify_each(
         lambda found: [each["reference"] for each in found.line_cancellations], compose_line_cancellation
     ),
+    steps.KEEP_EXCHANGES: keep_kept,
+    steps.PAY_EXCHANGE: pay_exchange,
+    steps.REPORT_EXCHANGE: report_exchange,
     steps.NOTIFY_RETURNS: _notify_each(lambda found: found.return_notices, compose_return),
     steps.ISSUE_GIFT_CARDS: _issue_gift_cards,
     steps.FINISH_CANCELLATION: finish_cancellation,

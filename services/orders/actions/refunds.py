@@ -6,12 +6,14 @@ from typing import Any
 from services.orders.actions import credits
 from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import LineCancellation, OrderPayment, Refund
+from services.orders.declarations.exchanges import EXCHANGE, ExchangeShare
 from services.orders.declarations.parts import AppliedTax, SoldLine
 from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import paid_by_credits, refund_parts, with_store_credit, without_expired
+from services.orders.rules.exchanges import moved_money
 from services.orders.rules.identity import new_reference
 from services.orders.rules.manual_payments import is_manual
 from services.orders.rules.pricing import NO_TAX
@@ -131,8 +133,10 @@ def refund_of(
     returned: Sequence[AppliedTax] = (),
     store_credit_of: str | None = None,
     lines: Sequence[SoldLine] = (),
+    exchange: ExchangeShare | None = None,
 ) -> Refund:
-    """The next refund of an order, by number; `returned` are the taxes of its goods, `lines` the goods that no return names."""
+    """The next refund of an order, by number; `returned` are the taxes of its goods, `lines` the goods that no return names, `exchange`
+    what of it pays for others."""
     number = len(found.refunds) + 1
     parts = _credits(found, amount, store_credit_of)
     by_hand = is_manual(found.require_payment()) and amount["amount"] > paid_by_credits(parts)
@@ -146,6 +150,7 @@ def refund_of(
         cause=cause,
         request=list(request) if request else None,
         **({"lines": list(lines)} if lines else {}),
+        **({"exchange": exchange} if exchange else {}),
         **_taxes(found, amount, list(returned)),
         **({"credits": parts} if parts else {}),
         **({"by_hand": True} if by_hand else {}),
@@ -161,14 +166,17 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     payment = found.require_payment()
     for refund in found.refunds:
         reference = refund["reference"]
-        if found.settled(refund) or not refund["total"]["amount"]:
+        if found.settled(refund) or not refund["total"]["amount"] or found.awaits_exchange(refund):
             continue
         orderid = found.order["orderid"]
-        for credit in refund.get("credits", []):
-            credits.refund(deps, credit, orderid, reference, refund["reason"])
-        if refund.get("by_hand"):
+        back, part = refund.get("credits", []), charged_part(refund)
+        if found.is_exchanged(refund):
+            _, back, part = moved_money(refund)
+        for credit in back:
+            _give_credit_back(deps, credit, orderid, refund)
+        if part and refund.get("by_hand"):
             continue
-        ref = _pay_back(deps, found, refund) if charged_part(refund) else payment["provider_ref"]
+        ref = _pay_back(deps, found, refund, part) if part else payment["provider_ref"]
         if ref is None:
             continue
         settlement, _ = deps.orders.add(
@@ -209,8 +217,18 @@ def record_refund(
     return found.with_document(settlement)
 
 
-def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund) -> str | None:
-    """The provider's reference; None while the money is reserved and the refund waits for the capture."""
+def _give_credit_back(deps: Dependencies, credit: CreditPayment, orderid: str, refund: Refund) -> None:
+    """To the gift card or store credit; what goods had paid that came back, to who had paid for those."""
+    if credit["kind"] != EXCHANGE:
+        credits.refund(deps, credit, orderid, refund["reference"], refund["reason"])
+        return
+    first = deps.orders.order(credit["id"])
+    provider = deps.provider(first.require_payment()["provider"])
+    provider.refund(credit["id"], first.charge_ref, f"{orderid}-{refund['reference']}", credit["amount"])
+
+
+def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund, amount: int) -> str | None:
+    """`amount` of the refund. The provider's reference; None while the money is reserved and the refund waits for the capture."""
     payment, orderid = found.require_payment(), found.order["orderid"]
     if not found.is_captured:
         if capturable(found)["amount"]:
@@ -226,7 +244,7 @@ def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund) -> str 
     ref = found.charge_ref
     if not found.is_captured:
         ref = deps.hosted(payment["provider"]).capture(orderid, ref, found.require_capture()["total"])
-    part = money(charged_part(refund), refund["total"]["currency"])
+    part = money(amount, refund["total"]["currency"])
     return deps.provider(payment["provider"]).refund(orderid, ref, refund["reference"], part)
 
 

@@ -4,10 +4,13 @@ Nothing is paid back before the goods are here, unless the shop's settings say s
 two people who do it at once one does it, and done again it changes nothing.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from services.orders.actions.exchange_offers import give_up, keep_goods, keep_on, wanted_lines
 from services.orders.actions.refunds import MAX_ATTEMPTS, OrderBusy, require_provider, same_request
 from services.orders.actions.returns import refund_returns
+from services.orders.declarations.exchanges import ExchangeOffer
 from services.orders.declarations.returns import APPROVE, REFUSE, ReturnDecision, ReturnRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import RETURN, RETURN_DECISION, RETURN_REQUEST, order_key
@@ -28,7 +31,7 @@ from services.orders.rules.progress import cost_nothing, require
 from services.orders.rules.returns import last_day_to_return, received_lines, returned_lines
 from services.orders.rules.writing import event_fields
 from shared.clock import iso, now
-from shared.errors import Conflict, NotFound, Unavailable
+from shared.errors import Conflict, Invalid, NotFound, Unavailable
 
 Request = tuple[str, str] | None
 Returned = tuple[OrderDocuments, OrderReturn]
@@ -69,23 +72,50 @@ def request_return(
         require_provider(deps, found)
         if not at_any_time:
             _check_time(deps, found)
-        doc, created = deps.orders.add(_request_document(deps, found, body, request, by))
+        doc, created = deps.orders.add(
+            _request_document(deps, found, body, request, by, same_product=not at_any_time)
+        )
         if created:
-            return _paid_back(deps, found.with_document(doc), doc["reference"])
+            found = found.with_document(doc)
+            if doc.get("exchange") and deps.terms.returns.approved:
+                found = _approved_at_once(deps, found, doc)
+            return _paid_back(deps, found, doc["reference"])
         found = deps.orders.order(found.order["orderid"])
     raise OrderBusy
 
 
-def approve_return(deps: Dependencies, found: OrderDocuments, number: str, actor: str) -> Returned:
-    """The customer may send the goods. Raises ReturnEnded for one that was refused; a second time changes nothing."""
+def approve_return(
+    deps: Dependencies,
+    found: OrderDocuments,
+    number: str,
+    actor: str,
+    items: Sequence[Mapping[str, Any]] | None = None,
+) -> Returned:
+    """The customer may send the goods. `items`: what is sent instead of them, of any product; what the customer wants without it, the
+    money for all of it if empty. A second time changes nothing.
+
+    Raises ReturnEnded for one that was refused, OutOfStock, ExchangeNotPayable, Invalid.
+    """
     back = _by_number(found, number)
     if back.status == REQUESTED:
-        refund_first = deps.terms.returns.refund_first and not cost_nothing({"lines": back.lines})
-        decision, _ = deps.orders.add(_decision(found, back, DECISION_KEY, APPROVE, "", actor, refund_first))
+        wanted = back.wanted
+        if items is not None:
+            wanted = wanted_lines(deps, found, back.requested, items, same_product=False)
+        offer = keep_goods(deps, found, back, wanted)
+        terms = deps.terms.returns
+        first = terms.refund_first or (offer is not None and terms.exchange_first)
+        refund_first = first and not cost_nothing({"lines": back.lines})
+        decision, created = deps.orders.add(
+            _decision(found, back, DECISION_KEY, APPROVE, "", actor, refund_first, offer)
+        )
+        if offer is not None and not created and "exchange" not in decision:
+            give_up(deps, offer)
         found = found.with_document(decision)
         back = _by_reference(found, back.reference)
     if back.status == REFUSED:
         raise ReturnEnded(f"Return {number} was refused.")
+    if back.status == APPROVED and not back.is_refunded_first:
+        keep_on(deps, back)
     return _paid_back(deps, found, back.reference)
 
 
@@ -150,6 +180,14 @@ def _paid_back(deps: Dependencies, found: OrderDocuments, reference: str) -> Ret
     return found, _by_reference(found, reference)
 
 
+def _approved_at_once(deps: Dependencies, found: OrderDocuments, request: ReturnRequest) -> OrderDocuments:
+    """As the shop's settings say; what cannot be sent, or kept in stock just now, is left to its people."""
+    try:
+        return approve_return(deps, found, str(request["number"]), "shop")[0]
+    except (Conflict, Invalid, Unavailable):
+        return deps.orders.order(found.order["orderid"])
+
+
 def _check_time(deps: Dependencies, found: OrderDocuments) -> None:
     arrived = found.last_delivery
     last = last_day_to_return(arrived, deps.terms.returns.days) if arrived else None
@@ -158,14 +196,22 @@ def _check_time(deps: Dependencies, found: OrderDocuments) -> None:
 
 
 def _request_document(
-    deps: Dependencies, found: OrderDocuments, body: dict[str, Any], request: Request, by: str
+    deps: Dependencies,
+    found: OrderDocuments,
+    body: dict[str, Any],
+    request: Request,
+    by: str,
+    *,
+    same_product: bool,
 ) -> ReturnRequest:
     number = max((back.number for back in found.order_returns), default=0) + 1
     earlier = [{"lines": not_refused(found.order_returns)}]
     lines = returned_lines(found.order["basket"], earlier, body["items"], found.arrived_lines)
     terms = deps.terms.returns
-    approved: dict[str, Any] = {"approved": True} if terms.approved else {}
-    if terms.approved and terms.refund_first and not cost_nothing({"lines": lines}):
+    wanted = wanted_lines(deps, found, lines, body["items"], same_product=same_product)
+    at_once = terms.approved and not wanted
+    approved: dict[str, Any] = {"approved": True} if at_once else {}
+    if at_once and terms.refund_first and not cost_nothing({"lines": lines}):
         approved["refund_first"] = True
     return RETURN_REQUEST.build(
         order_key(found.order["orderid"], f"returnrequest{number}"),
@@ -177,6 +223,7 @@ def _request_document(
         note=body["note"],
         request=list(request) if request else None,
         by=by,
+        **({"exchange": wanted} if wanted else {}),
         **approved,
     )
 
@@ -189,6 +236,7 @@ def _decision(
     reason: str,
     actor: str,
     refund_first: bool = False,
+    exchange: ExchangeOffer | None = None,
 ) -> ReturnDecision:
     return RETURN_DECISION.build(
         order_key(found.order["orderid"], f"{back.reference}{key}"),
@@ -197,6 +245,7 @@ def _decision(
         decision=decision,
         reason=reason,
         by=actor,
+        **({"exchange": exchange} if exchange else {}),
         **({"refund_first": True} if refund_first else {}),
     )
 

@@ -1,5 +1,6 @@
 """Goods that came back: their refund and the units back in stock follow from the documents of the returns, once each."""
 
+from services.orders.actions.exchanges import settle_exchanges, share_for
 from services.orders.actions.refunds import (
     MAX_ATTEMPTS,
     OrderBusy,
@@ -19,29 +20,33 @@ from shared.money import money
 
 
 def refund_returns(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
-    """The refund of every return whose goods are here (or that is paid back before), never more than remains of the payment."""
+    """The refund of every return whose goods are here (or that is paid back before), never more than remains of the payment; a part of
+    it may pay for other goods."""
     for _ in range(MAX_ATTEMPTS):
-        refund = _next_refund(found)
+        refund = _next_refund(deps, found)
         while refund is not None:
             written, created = deps.orders.add(refund)
             if not created:
                 break
             found = found.with_document(written)
-            refund = _next_refund(found)
+            refund = _next_refund(deps, found)
         else:
-            return settle_refunds(deps, found)
+            return settle_refunds(deps, settle_exchanges(deps, found))
         found = deps.orders.order(found.order["orderid"])
     raise OrderBusy
 
 
-def _next_refund(found: OrderDocuments) -> Refund | None:
+def _next_refund(deps: Dependencies, found: OrderDocuments) -> Refund | None:
     """Of the first return without one that is worth anything."""
     for back in found.unrefunded_returns:
         remaining = refundable(found)
         value, taxes = share_of(found, back.refunded_lines)
         if amount := min(value, remaining["amount"]):
             total, reason = money(amount, remaining["currency"]), f"Return {back.number}"
-            return refund_of(found, total, reason, back.reference, back.reference, returned=taxes)
+            share = share_for(deps, found, back, amount)
+            return refund_of(
+                found, total, reason, back.reference, back.reference, returned=taxes, exchange=share
+            )
     return None
 
 

@@ -67,6 +67,11 @@ class Products:
         body = {"orderid": orderid, "items": _stock_lines(basket), "expires": expires, "again": again}
         self._post("/v1/internal/reservations", body)
 
+    def keep_on(self, orderid: str, basket: Sequence[Document], expires: str) -> None:
+        """What is reserved for this order stays so until then, if that is later. May be repeated."""
+        path = f"/v1/internal/reservations/{quote(orderid, safe='')}/extension"
+        self._post(path, {"items": _stock_lines(basket), "expires": expires})
+
     def confirm(self, orderid: str, basket: Sequence[Document]) -> None:
         """The reserved goods are sold; were they given back, they are taken again. Raises ReservationClosed when they cannot."""
         self._end(orderid, "confirmation", basket)

@@ -2,12 +2,15 @@
 
 from typing import Annotated, Final, NotRequired, TypedDict
 
+from services.orders.declarations.exchanges import EXCHANGE
 from shared.couch import StoredDocument
 from shared.fields import Amount, Choice, Declaration, Integer, Moment, Text
 from shared.money import Money
 
 GIFT_CARD, STORE_CREDIT = "gift_card", "store_credit"
 CREDIT_KINDS: Final = (GIFT_CARD, STORE_CREDIT)
+PAYING_KINDS: Final = (*CREDIT_KINDS, EXCHANGE)
+"""What can pay a part of an order: an exchange is no chain, the goods that came back pay."""
 
 ISSUED, GRANTED, ADJUSTED = "issued", "granted", "adjusted"
 SPENT, GIVEN_BACK, REFUNDED, CLOSED = "spent", "given_back", "refunded", "closed"
@@ -19,10 +22,18 @@ MAX_BALANCE: Final = 10**12
 
 
 class CreditPayment(TypedDict):
-    """What a gift card or a customer's store credit pays of an order, or gets back of a refund."""
+    """What a gift card, a customer's store credit or goods that came back pay of an order, or what goes back that way of a refund."""
 
-    kind: Annotated[str, Choice(CREDIT_KINDS)]
-    id: Annotated[str, Text(1, 200, writable=False, description="of the gift card, or of the customer")]
+    kind: Annotated[str, Choice(PAYING_KINDS)]
+    id: Annotated[
+        str,
+        Text(
+            1,
+            200,
+            writable=False,
+            description="of the gift card, the customer or the order that was exchanged",
+        ),
+    ]
     name: Annotated[str, Text(1, 100, writable=False, description="as customers read it")]
     amount: Annotated[Money, Amount()]
     expires: NotRequired[

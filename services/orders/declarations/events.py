@@ -4,6 +4,7 @@ from typing import Annotated, Final, NotRequired
 
 from services.orders.declarations.common import Date, ReadOnlyMoney, ReadOnlyText, Reason
 from services.orders.declarations.credits import CREDIT_PAYMENT_FIELDS, CreditPayment
+from services.orders.declarations.exchanges import ExchangeShare
 from services.orders.declarations.parts import AppliedTax, SoldLine
 from shared.couch import StoredDocument
 from shared.fields import Boolean, Declaration, GroupList, Integer, Text
@@ -165,7 +166,7 @@ class Cancellation(OrderEvent):
 class Refund(OrderEvent):
     """Money to pay back, with its share of the taxes. `reference` is what the provider knows it by, whatever number replicas give it.
 
-    `lines`: the goods that it is for, where it is not for a return.
+    `lines`: the goods that it is for, where it is not for a return. `exchange`: how much of it pays for other goods instead.
     `by_hand`: staff pay it back, as they took the money, and record that they did.
     """
 
@@ -189,6 +190,7 @@ class Refund(OrderEvent):
     lines: NotRequired[list[SoldLine]]
     taxes: NotRequired[list[AppliedTax]]
     gift_cards_sold: NotRequired[int]
+    exchange: NotRequired[ExchangeShare]
     credits: NotRequired[
         Annotated[
             list[CreditPayment],

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Final, NotRequired
 
 from services.orders.declarations.common import ORDERID, Date, ReadOnlyMoney
 from services.orders.declarations.credits import CreditPayment
+from services.orders.declarations.exchanges import EXCHANGE_OF_FIELDS, ExchangeOf
 from services.orders.declarations.parts import (
     APPLIED_DISCOUNT_FIELDS,
     APPLIED_TAX_FIELDS,
@@ -29,6 +30,7 @@ class Order(StoredDocument):
     `credits`: what gift cards and store credit pay of `total`.
     `placed_by`: the member of staff who placed it, from the `draft` with that id. `payment_link`: the customer gets the payment page by e-mail;
     `payment_reference`: of a payment that staff recorded.
+    `exchange_of`: the goods are sent for others that came back, which pay for them by `credits`.
     `hosted`: it is paid on a page of the provider; `saves_card`: which keeps the card for the next time, as the customer wishes.
     """
 
@@ -89,6 +91,18 @@ class Order(StoredDocument):
     ]
     total: ReadOnlyMoney
     credits: NotRequired[list[CreditPayment]]
+    exchange_of: NotRequired[
+        Annotated[
+            ExchangeOf,
+            Group(
+                EXCHANGE_OF_FIELDS.fields,
+                writable=False,
+                default=None,
+                show_default=False,
+                description="the order and return that these goods are sent for",
+            ),
+        ]
+    ]
     date: Date
     provider: str
     fingerprint: str

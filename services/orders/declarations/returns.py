@@ -4,6 +4,7 @@ from typing import Annotated, Final, NotRequired
 
 from services.orders.declarations.common import Reason
 from services.orders.declarations.events import OrderEvent
+from services.orders.declarations.exchanges import EXCHANGE_OUTCOMES, ExchangeOffer, WantedLine
 from services.orders.declarations.parts import SoldLine, StockLine
 from shared.fields import Choice, Declaration, Integer, Text
 
@@ -30,7 +31,7 @@ class ReturnedLine(SoldLine):
 class ReturnRequest(OrderEvent):
     """What a customer wants to send back. `reference` is what it is known by, whatever number replicas give it.
 
-    `approved`: at once, as the shop's settings were. `refund_first`: it is paid back before the goods are here. Erasing the customer
+    `exchange`: what the customer would like instead. `approved`: at once, as the shop's settings were. `refund_first`: it is paid back before the goods are here. Erasing the customer
     empties the note.
     """
 
@@ -41,18 +42,23 @@ class ReturnRequest(OrderEvent):
     note: Annotated[str, Text(0, 1000, default="", description="what else the shop should know")]
     request: list[str] | None
     by: str
+    exchange: NotRequired[list[WantedLine]]
     approved: NotRequired[bool]
     refund_first: NotRequired[bool]
     erased: NotRequired[str]
 
 
 class ReturnDecision(OrderEvent):
-    """`approve` or `refuse`: of a request one id for both, so that only one of them is taken; the same type ends an approved one."""
+    """`approve` or `refuse`: of a request one id for both, so that only one of them is taken; the same type ends an approved one.
+
+    `exchange`: what is sent for the goods.
+    """
 
     reference: str
     decision: str
     reason: Annotated[str, Text(1, 500)]
     by: str
+    exchange: NotRequired[ExchangeOffer]
     refund_first: NotRequired[bool]
 
 
@@ -67,6 +73,14 @@ class Return(OrderEvent):
     requested: NotRequired[bool]
     refund_first: NotRequired[bool]
     by: NotRequired[str]
+
+
+class ReturnExchange(OrderEvent):
+    """What became of an exchange: `offered` while its order waits to be paid, then how that ended."""
+
+    reference: str
+    outcome: Annotated[str, Choice(EXCHANGE_OUTCOMES)]
+    exchange: str
 
 
 class Restock(OrderEvent):

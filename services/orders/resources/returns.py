@@ -19,14 +19,16 @@ RETURN = "/<string:orderid>/returns/<string:number>"
 @returns.post(f"{RETURN}/approval")
 @require_role("admin", "staff")
 @returns.doc(parameters=[OPTIONAL_KEY])
+@returns.arguments(requests.ReturnApproval, required=False)
 @returns.response(201, answers.OrderReturn)
 @returns.alt_response(404, "NOT_FOUND")
 @returns.alt_response(409, "CONFLICT")
-@audited("approve return", "orderid", "number")
-def approve(orderid: str, number: str) -> Response:
-    """Let the customer send the goods; nothing is paid back yet, unless the shop's settings say so"""
-    deps = dependencies()
-    back = return_requests.approve_return(deps, reading.any_order(deps, orderid), number, actor())
+@audited("approve return", "orderid", "number", "exchange")
+def approve(body: dict[str, Any], orderid: str, number: str) -> Response:
+    """Let the customer send the goods; what is sent instead is kept in stock from now on. Nothing is paid back yet, unless the shop's settings say so"""
+    deps, items = dependencies(), body.get("exchange")
+    found = reading.any_order(deps, orderid)
+    back = return_requests.approve_return(deps, found, number, actor(), items)
     return return_response(*back)
 
 

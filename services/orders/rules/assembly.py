@@ -22,6 +22,7 @@ from services.orders.declarations.events import (
     PaymentSession,
     Refund,
 )
+from services.orders.declarations.exchanges import PAID as EXCHANGE_PAID
 from services.orders.declarations.invoices import INVOICE_FIELDS, CreditNote, Invoice, NumberRequest
 from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
 from services.orders.declarations.parts import EMAIL_SHIPPING, LINE_FIELDS, Line, SoldLine, line_key
@@ -35,10 +36,11 @@ from services.orders.documents import (
     REFUND,
     RETURN,
     RETURN_DECISION,
+    RETURN_EXCHANGE,
     RETURN_REQUEST,
 )
 from services.orders.rules.credits import credits_of, to_charge
-from services.orders.rules.order_returns import OrderReturn, return_answer, returns_of
+from services.orders.rules.order_returns import EXCHANGED_KEY, OrderReturn, return_answer, returns_of
 from services.orders.rules.parcel_answers import (
     line_cancellation_answer,
     line_progress,
@@ -314,7 +316,9 @@ class OrderDocuments:
     @property
     def order_returns(self) -> list[OrderReturn]:
         """What was asked to be sent back, and what came of it."""
-        return returns_of(self.return_requests, self._of(RETURN_DECISION), self._of(RETURN))
+        return returns_of(
+            self.return_requests, self._of(RETURN_DECISION), self._of(RETURN), self._of(RETURN_EXCHANGE)
+        )
 
     @property
     def refunded_lines(self) -> list[SoldLine]:
@@ -343,6 +347,19 @@ class OrderDocuments:
 
     def _of(self, kind: DeclaredType[D]) -> list[D]:
         return cast(list[D], self.of_type(kind.name))
+
+    def has(self, docid: str) -> bool:
+        """Whether this document is there."""
+        return docid.partition(":")[2] in self._by_key
+
+    def awaits_exchange(self, refund: Refund) -> bool:
+        """Whether it is not known yet if the order is paid that a part of the refund is to pay for."""
+        return "exchange" in refund and f"{refund['cause']}{EXCHANGED_KEY}" not in self._by_key
+
+    def is_exchanged(self, refund: Refund) -> bool:
+        """Whether a part of the refund has paid for other goods."""
+        ended = self._by_key.get(f"{refund['cause']}{EXCHANGED_KEY}")
+        return ended is not None and ended["outcome"] == EXCHANGE_PAID
 
     def settled(self, refund: Refund) -> bool:
         return f"{refund['reference']}settled" in self._by_key

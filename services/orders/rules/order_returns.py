@@ -1,10 +1,11 @@
 """A return as its documents tell it: requested, approved or refused, received."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from services.orders.declarations.events import Refund
+from services.orders.declarations.exchanges import SOLD_OUT, ExchangeOffer, WantedLine
 from services.orders.declarations.parts import SoldLine
 from services.orders.declarations.returns import (
     APPROVE,
@@ -12,12 +13,15 @@ from services.orders.declarations.returns import (
     RETURNED_LINE_FIELDS,
     Return,
     ReturnDecision,
+    ReturnExchange,
     ReturnRequest,
 )
+from shared.money import money
 
 REQUESTED, APPROVED, REFUSED, RECEIVED = "requested", "approved", "refused", "received"
 RETURN_STATUSES: Final = (REQUESTED, APPROVED, REFUSED, RECEIVED)
 DECISION_KEY, END_KEY = "decision", "ended"
+OFFERED_KEY, EXCHANGED_KEY = "offered", "exchanged"
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class OrderReturn:
     decision: ReturnDecision | None = None
     receipt: Return | None = None
     end: ReturnDecision | None = None
+    offered: ReturnExchange | None = None
+    exchanged: ReturnExchange | None = None
 
     @property
     def first(self) -> ReturnRequest | Return:
@@ -65,6 +71,16 @@ class OrderReturn:
         return self.decision["date"] if self.decision and self.decision["decision"] == APPROVE else ""
 
     @property
+    def offer(self) -> ExchangeOffer | None:
+        """What is sent for the goods, as it was approved; None where they are paid back."""
+        return self.decision.get("exchange") if self.decision else None
+
+    @property
+    def wanted(self) -> list[WantedLine]:
+        """What the customer would like instead."""
+        return self.request.get("exchange", []) if self.request else []
+
+    @property
     def status(self) -> str:
         if self.receipt is not None:
             return RECEIVED
@@ -93,15 +109,21 @@ class OrderReturn:
             ("requested", self.request),
             (DECISION_KEY, self.decision),
             (END_KEY, self.receipt or self.end),
+            (OFFERED_KEY, self.offered),
+            (EXCHANGED_KEY, self.exchanged),
         )
         return [f"{self.reference}{name}" for name, document in happened if document is not None]
 
 
 def returns_of(
-    requests: Iterable[ReturnRequest], decisions: Iterable[ReturnDecision], receipts: Iterable[Return]
+    requests: Iterable[ReturnRequest],
+    decisions: Iterable[ReturnDecision],
+    receipts: Iterable[Return],
+    exchanges: Iterable[ReturnExchange] = (),
 ) -> list[OrderReturn]:
     """All returns of an order, by number."""
     by_id = {each["_id"].partition(":")[2]: each for each in decisions}
+    exchanged = {each["_id"].partition(":")[2]: each for each in exchanges}
     received = {each["reference"]: each for each in receipts}
     found = [
         OrderReturn(
@@ -109,6 +131,8 @@ def returns_of(
             by_id.get(f"{request['reference']}{DECISION_KEY}"),
             received.pop(request["reference"], None),
             by_id.get(f"{request['reference']}{END_KEY}"),
+            exchanged.get(f"{request['reference']}{OFFERED_KEY}"),
+            exchanged.get(f"{request['reference']}{EXCHANGED_KEY}"),
         )
         for request in requests
     ]
@@ -143,4 +167,25 @@ def return_answer(back: OrderReturn, refunds: Iterable[Refund], *, restocked: bo
         "received": back.receipt["date"] if back.receipt else None,
         "refund": refund["total"] if refund else None,
         "restocked": restocked,
+        "exchange": _exchange_answer(back, refund),
+    }
+
+
+def _exchange_answer(back: OrderReturn, refund: Refund | None) -> dict[str, Any] | None:
+    """What is sent for the goods, or until it is approved what is wanted; None where they are paid back."""
+    lines: Sequence[Mapping[str, Any]] = back.offer["lines"] if back.offer else back.wanted
+    if not lines or (back.approved and back.offer is None):
+        return None
+    latest = back.exchanged or back.offered
+    currency = back.first["currency"]
+    return {
+        "status": latest["outcome"] if latest else (APPROVED if back.offer else REQUESTED),
+        "orderid": latest["exchange"] if latest and latest["outcome"] != SOLD_OUT else None,
+        "items": [
+            {"productid": line["key"], "exchange_for": line["wanted"], "quantity": line["quantity"]}
+            | ({"name": line["name"]} if "name" in line else {})
+            for line in lines
+        ],
+        "difference": money(back.offer["difference"], currency) if back.offer else None,
+        "paid_with": refund["exchange"]["amount"] if refund and "exchange" in refund else None,
     }

@@ -13,6 +13,8 @@ from shared.money import Money
 
 MAX_LINES: Final = 100
 MAX_NAME: Final = 120
+EXCHANGE_PAGE_SECONDS: Final = 20 * 3600.0
+"""With what `page_lifetime` adds as long as providers allow a page to be open: a day."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ def page_lifetime(seconds: float) -> timedelta:
 
 
 def page_expires(order: Order, seconds: float) -> datetime:
-    """When an order's page ends, to the second."""
+    """When an order's page ends, to the second. That of an exchange is sent by e-mail."""
+    seconds = EXCHANGE_PAGE_SECONDS if order.get("exchange_of") else seconds
     return (parse(order["date"]) + page_lifetime(seconds)).replace(microsecond=0)
 
 

@@ -16,6 +16,7 @@ from services.orders.documents import (
     ORDER_SUMMARY,
     PAYMENT,
     RETURN_DECISION,
+    RETURN_EXCHANGE,
     RETURN_REQUEST,
 )
 from shared.couch import Document
@@ -84,6 +85,7 @@ SUMMARISED: Final = (
     "refund",
     RETURN_REQUEST.name,
     RETURN_DECISION.name,
+    RETURN_EXCHANGE.name,
     "return",
 )
 """The documents that an order's summary is made from; `unsummarised` is nothing once it has seen all of them."""
@@ -203,6 +205,8 @@ def _count_return(doc: Document, counts: dict[str, int]) -> None:
         counts["repaid"] += int(bool(doc.get("refund_first")) or cost_nothing(doc))
         counts["unnotified"] += int(bool(doc.get("requested")))
         counts["open_returns"] -= int(bool(doc.get("requested")))
+    elif doc["type"] == RETURN_EXCHANGE.name:
+        counts["unnotified"] += 1
     elif doc["type"] in (RETURN_REQUEST.name, RETURN_DECISION.name):
         counts["unnotified"] += 1
         counts["open_returns"] += int(doc["type"] == RETURN_REQUEST.name) - int(doc.get("decision") == REFUSE)

@@ -31,6 +31,9 @@ NOTIFY_DELIVERY = "notify_delivery"
 RESTOCK = "restock"
 ISSUE_GIFT_CARDS = "issue_gift_cards"
 NOTIFY_RETURNS = "notify_returns"
+KEEP_EXCHANGES = "keep_exchanges"
+PAY_EXCHANGE = "pay_exchange"
+REPORT_EXCHANGE = "report_exchange"
 FINISH_LINE_CANCELLATIONS = "finish_line_cancellations"
 NOTIFY_LINE_CANCELLATIONS = "notify_line_cancellations"
 
@@ -77,11 +80,12 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     if found.is_paid_after_the_end:
         due.append(PAY_BACK)
     if not found.noticed("payment"):
-        due.append(CONFIRM)
+        due += [REPORT_EXCHANGE, CONFIRM] if found.order.get("exchange_of") else [CONFIRM]
     elif any(not found.restocked(back) for back in found.returns):
         due.append(RESTOCK)
     if found.return_notices:
-        due.append(NOTIFY_RETURNS)
+        offers = any(back.offer for back in found.order_returns)
+        due += [KEEP_EXCHANGES, NOTIFY_RETURNS] if offers else [NOTIFY_RETURNS]
     due += _line_cancellations(found)
     if found.cancellation is not None:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
@@ -105,13 +109,16 @@ def _owes_refunds(found: OrderDocuments) -> bool:
 def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     if found.cancellation is not None:
         failed = found.processing is not None and not found.noticed("payment_failed")
-        return Plan((NOTIFY_PAYMENT_FAILED,) if failed else ())
+        reports = (REPORT_EXCHANGE,) if found.order.get("exchange_of") else ()
+        return Plan((*reports, *((NOTIFY_PAYMENT_FAILED,) if failed else ())))
     if found.processing is not None:
         return Plan((REFRESH_PAYMENT,))
     if found.session is not None:
         unsent = found.session.get("link") and not found.noticed(PAYMENT_LINK)
         due = [SEND_PAYMENT_LINK] if unsent else []
         return _when_due(found.session["expires"], PAGE_GRACE_SECONDS, moment, due, RECONCILE)
+    if found.order.get("exchange_of"):
+        return Plan((PAY_EXCHANGE,))
     return _when_due(found.order["date"], policy.attempt_seconds, moment, [], RECONCILE)
 
 

@@ -3,7 +3,8 @@
 import marshmallow as ma
 
 from services.orders.declarations import credits, dead_letters, events, order, parts, returns
-from services.orders.rules.order_returns import RETURN_STATUSES
+from services.orders.declarations.exchanges import EXCHANGE_OUTCOMES
+from services.orders.rules.order_returns import APPROVED, REQUESTED, RETURN_STATUSES
 from services.orders.rules.progress import NONE, PART, STATUSES, WHOLE
 from services.orders.schemas.invoices import CreditNote, Invoice
 from shared.web import Shape, response_schema
@@ -140,6 +141,37 @@ class LineCancelled(response_schema("LineCancellationFields", events.LINE_CANCEL
     )
 
 
+class ExchangedItem(Shape):
+    productid = ma.fields.String(metadata={"description": "what comes back, by its SKU if it has one"})
+    exchange_for = ma.fields.String(metadata={"description": "SKU or productid of what is sent for it"})
+    quantity = StrictInteger(1)
+    name = ma.fields.String()
+
+
+class Exchange(Shape):
+    """Other goods for those that come back, as an order of their own."""
+
+    status = ma.fields.String(
+        validate=ma.validate.OneOf([REQUESTED, APPROVED, *EXCHANGE_OUTCOMES]),
+        metadata={
+            "description": "approved: the goods are kept; offered: their order waits for the difference to be paid; paid: they are "
+            "sent; unpaid, sold_out: the money is paid back instead"
+        },
+    )
+    orderid = ma.fields.String(allow_none=True, metadata={"description": "of the order with these goods"})
+    items = ma.fields.List(ma.fields.Nested(ExchangedItem))
+    difference = ma.fields.Nested(
+        SignedMoney,
+        allow_none=True,
+        metadata={
+            "description": "what all of them cost more than the goods that come back; less if negative"
+        },
+    )
+    paid_with = ma.fields.Nested(
+        SignedMoney, allow_none=True, metadata={"description": "how much of the refund pays for them"}
+    )
+
+
 class Return(Shape):
     """Goods that a customer sends back; nothing is paid back before they are received, unless the shop's settings say so."""
 
@@ -160,6 +192,9 @@ class Return(Shape):
         SignedMoney, allow_none=True, metadata={"description": "what is paid back for it"}
     )
     restocked = ma.fields.Boolean(metadata={"description": "what can be sold again is in stock"})
+    exchange = ma.fields.Nested(
+        Exchange, allow_none=True, metadata={"description": "what is sent instead of the money, if anything"}
+    )
 
 
 class OrderReturn(Return):

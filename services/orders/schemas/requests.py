@@ -232,11 +232,35 @@ class DispatchRequest(Shape.from_dict(request_fields("Dispatch", events.DISPATCH
     items = _items("what is in the parcel; all that is left to send when left out")
 
 
+class ReturnedItem(RequestedItem):
+    exchange_for = Text(
+        1,
+        200,
+        metadata={
+            "description": "the SKU (or productid) that is wanted instead of the money: another variant of the same product, "
+            "staff name any"
+        },
+    )
+
+
 class ReturnRequest(Shape.from_dict(request_fields("Return", returns.RETURN_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
     items = ma.fields.List(
-        ma.fields.Nested(RequestedItem, metadata=NAMED),
+        ma.fields.Nested(ReturnedItem, metadata=NAMED),
         required=True,
         validate=ma.validate.Length(1, MAX_LINES),
+    )
+
+
+class ReturnApproval(Shape):
+    """Nothing, to approve what the customer asks for."""
+
+    exchange = ma.fields.List(
+        ma.fields.Nested(ReturnedItem, metadata=NAMED),
+        validate=ma.validate.Length(0, MAX_LINES),
+        metadata={
+            "description": "what is sent for which of the goods, of any product, instead of what the customer asks for; "
+            "empty: all of it is paid back"
+        },
     )
 
 

@@ -67,6 +67,14 @@ def reserve(
     return None
 
 
+def keep_on(deps: Dependencies, orderid: str, lines: Sequence[Line], expires: str) -> None:
+    """What is reserved stays so until `expires`, if that is later. One that has ended already is not reserved again."""
+    for claim in _claims(deps, orderid, lines).values():
+        if claim["expires"] < expires:
+            with suppress(UpdateConflict):  # another request has done the same
+                deps.ledger.keep_on({**claim, "expires": expires})
+
+
 def confirm(deps: Dependencies, orderid: str, lines: Sequence[Line], date: str) -> None:
     """The reserved goods are sold. Raises ReservationClosed when they were given back and cannot be had again."""
     for line, settled in _settle(deps, orderid, lines, rules.SOLD, date).items():

@@ -33,6 +33,16 @@ def reserve(body: dict[str, Any]) -> Response:
     return json_answer({"reserved": shown}, 201)
 
 
+@internal.post("/v1/internal/reservations/<orderid>/extension")
+@require_service
+@internal.arguments(requests.ReservationExtension)
+@internal.response(200, answers.Ended)
+def keep_on(body: dict[str, Any], orderid: str) -> Response:
+    """Keep reserved goods for longer; never for shorter"""
+    act.keep_on(dependencies(), orderid, _lines(body["items"]), body["expires"])
+    return json_answer({"orderid": orderid, "outcome": "reserved"})
+
+
 @internal.post("/v1/internal/reservations/<orderid>/confirmation")
 @require_service
 @internal.arguments(requests.ReservationEnd)

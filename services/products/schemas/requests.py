@@ -118,6 +118,13 @@ class Reservation(Shape):
     again = ma.fields.Boolean(load_default=False, metadata={"description": "they may be kept for it already"})
 
 
+class ReservationExtension(Shape):
+    items = ma.fields.List(
+        ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)
+    )
+    expires = Time(required=True)
+
+
 class ReservationEnd(Shape):
     items = ma.fields.List(
         ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)

@@ -287,6 +287,10 @@ class Ledger:
         """Raises UpdateConflict."""
         return {**doc, "_rev": self._database.put(doc)}
 
+    def keep_on(self, doc: Reservation) -> None:
+        """Writes a reservation that ends later. Raises UpdateConflict."""
+        self._database.put(doc)
+
     def checkpoint(self, name: str) -> Doc:
         return self._database.get_local(name) or {}
 

@@ -174,6 +174,12 @@ SHOP = (
         "check",
         required=False,
     ),
+    Field(
+        "exchange_before_receipt",
+        _("What is sent for returned goods leaves when the return is approved, not when the goods are here"),
+        "check",
+        required=False,
+    ),
 )
 
 

@@ -8,11 +8,13 @@ from services.storefront.clients import Requester
 from services.storefront.pages.context import services
 from services.storefront.pages.pdf import pdf_response
 from services.storefront.pages.visitor import needs_login, remember_order, requester_of, token
-from services.storefront.rules import invoices, parcels, progress
+from services.storefront.rules import exchanges, invoices, parcels, progress
+from services.storefront.rules.variants import line_key
 from services.storefront.translation import gettext as _
-from shared.errors import Conflict, Invalid, NotFound
+from shared.errors import Conflict, Invalid, NotFound, Unavailable
 from shared.types import Json
 
+MAX_ALTERNATIVES = 20
 orders = Blueprint("orders", __name__, url_prefix="/orders")
 
 
@@ -83,10 +85,22 @@ def _page(template: str, order: Json) -> str:
         failed=progress.failed(order),
         steps=progress.steps(order),
         settled=progress.settled(order),
-        returnable=progress.returnable(order),
+        returnable=(returnable := progress.returnable(order)),
+        alternatives=_alternatives(order, returnable),
         cancellable=parcels.cancellable_parts(order),
         return_reasons=progress.RETURN_REASONS,
     )
+
+
+def _alternatives(order: Json, returnable: dict[str, int]) -> dict[str, list[Json]]:
+    """For each variant that can be sent back, what can be had instead; none while the products do not answer."""
+    bought = {line_key(item): item["productid"] for item in order["items"]}
+    wanted = [key for key in returnable if key != bought[key]][:MAX_ALTERNATIVES]
+    try:
+        products = {bought[key]: services().products.product(bought[key]) for key in wanted}
+    except (NotFound, Unavailable):
+        return {}
+    return {key: exchanges.alternatives(products[bought[key]]) for key in wanted}
 
 
 @orders.post("/<orderid>/cancellation")
@@ -128,7 +142,7 @@ def _chosen(prefix: str) -> list[Json]:
 
 @orders.post("/<orderid>/returns")
 def request_return(orderid: str) -> BaseResponse:
-    items = _chosen("back-")
+    items = exchanges.with_wanted(_chosen("back-"), request.form)
     try:
         if not items:
             raise Invalid(_("Say how many of what you send back."))

@@ -46,6 +46,12 @@ _SENTENCES = {
     "already_reviewed": _(
         "You have reviewed this already, and each customer reviews a product once. Thank you!"
     ),
+    "paid_by_hand": _(
+        "This order was paid by hand, so its goods are not exchanged: pay them back, and place another order."
+    ),
+    "exchange_not_payable": _(
+        "This costs more than what comes back, and the difference cannot be paid here. Choose something that costs no more."
+    ),
     "order_busy": _("This order is being changed just now. Please try again."),
     "transition_not_allowed": _(
         "The order has moved on since this page was shown, and this is not possible any more."

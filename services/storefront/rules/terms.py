@@ -116,6 +116,7 @@ def rate_values(rate: Json) -> dict[str, str]:
     return {**{name: rate[name] for name in texts}, **checks, "rate": number_text(rate["rate"], "0.####")}
 
 
+_SHOP_CHECKS = ("approve_returns", "refund_before_receipt", "exchange_before_receipt")
 SHOP_TEXTS = ("name", "address", "logo", "daily_figures_to", "time_zone")
 
 
@@ -123,7 +124,7 @@ def shop_body(values: Mapping[str, str]) -> Json:
     """The shop's own settings out of their form. Raises Invalid by field."""
     body: Json = {name: values[name] for name in ("region", "postcode", "return_address", *SHOP_TEXTS)}
     numbers = [name for name in ("gift_card_days", "return_days") if values[name]]
-    checks = {name: bool(values[name]) for name in ("approve_returns", "refund_before_receipt")}
+    checks = {name: bool(values[name]) for name in _SHOP_CHECKS}
     return (
         body
         | {"country": values["country"].upper()}
@@ -143,8 +144,9 @@ def shop_values(shop: Json) -> dict[str, str]:
         "return_address",
         *SHOP_TEXTS,
     )
-    checks = ("approve_returns", "refund_before_receipt")
-    return {name: str(shop[name]) for name in texts} | {name: "yes" if shop[name] else "" for name in checks}
+    return {name: str(shop[name]) for name in texts} | {
+        name: "yes" if shop[name] else "" for name in _SHOP_CHECKS
+    }
 
 
 def offers(methods: Json, currency: str, charge: int | None = None) -> list[str]:

@@ -5,6 +5,7 @@ The quote and the checkout both call `quote`, so that what was shown is what is 
 
 from services.orders.rules.pricing.carriers import Destination
 from services.orders.rules.pricing.discounts import CodeNotValid, CodeUsedUp, Shopper, not_valid, used_up
+from services.orders.rules.pricing.exchanges import exchange_price, offered_line, offered_quote
 from services.orders.rules.pricing.from_settings import address_lines, initial_terms, terms_of
 from services.orders.rules.pricing.items import (
     MixedCurrencies,
@@ -52,10 +53,13 @@ __all__ = [
     "asked_of_carriers",
     "by_rate",
     "check_expected",
+    "exchange_price",
     "initial_terms",
     "merged",
     "normalized",
     "not_valid",
+    "offered_line",
+    "offered_quote",
     "quote",
     "terms_of",
     "used_up",

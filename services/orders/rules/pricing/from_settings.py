@@ -90,6 +90,7 @@ def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
             shop.get("return_days", initial.returns.days),
             shop.get("approve_returns", initial.returns.approved),
             shop.get("refund_before_receipt", initial.returns.refund_first),
+            shop.get("exchange_before_receipt", initial.returns.exchange_first),
             shop.get("return_address", initial.returns.address),
         ),
         ShopIdentity(

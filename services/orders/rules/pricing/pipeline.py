@@ -105,7 +105,7 @@ def quote(
     cart = with_manual_discounts(cart, request.manual)
     cart = with_shipping(cart, terms, destination, request.shipping, carrier_rates)
     cart = tax(cart, terms, destination, request.date)
-    return _quote_of(cart)
+    return quote_of(cart)
 
 
 def asked_of_carriers(
@@ -127,7 +127,7 @@ def check_expected(found: Quote, expected: Money | None) -> None:
         )
 
 
-def _quote_of(cart: Cart) -> Quote:
+def quote_of(cart: Cart) -> Quote:
     if cart.shipping is None or cart.shipping_tax is None:
         raise TypeError("a quote has shipping and its tax")
     currency = cart.currency

@@ -100,11 +100,13 @@ class ReturnTerms:
     """Goods can be sent back for `days` after they arrived (0: for ever), to `address` where that is another than the shop's own.
 
     `approved`: nobody looks at a request first. `refund_first`: an approval is paid back before the goods are here.
+    `exchange_first`: so are others sent for them.
     """
 
     days: int = 30
     approved: bool = False
     refund_first: bool = False
+    exchange_first: bool = False
     address: str = ""
 
 

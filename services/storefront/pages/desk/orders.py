@@ -13,7 +13,7 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.pdf import pdf_response
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
-from services.storefront.rules import parcels, periods, prices, progress
+from services.storefront.rules import exchanges, parcels, periods, prices, progress
 from services.storefront.rules.messages import message
 from services.storefront.rules.payments import MANUAL_PAYMENTS
 from services.storefront.rules.refunds import refundable, refundable_amount
@@ -137,6 +137,7 @@ def order_page(
         note=restore(forms.Form(forms.NOTE), url_for("desk.add_note", orderid=orderid)),
         placed_by=_placed_by(found),
         manual_payments=MANUAL_PAYMENTS,
+        wanted={back["number"]: exchanges.wanted_for(back) for back in found["returns"]},
         refusals={back["number"]: _refusal(orderid, back["number"]) for back in found["returns"]},
     )
 

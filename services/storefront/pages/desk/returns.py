@@ -8,8 +8,9 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
-from services.storefront.pages.desk.orders import done
+from services.storefront.pages.desk.orders import done, find_order
 from services.storefront.pages.visitor import token
+from services.storefront.rules import exchanges
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
@@ -28,7 +29,11 @@ def back_to_return(orderid: str, number: int) -> BaseResponse:
 
 @desk.post(f"{_RETURN}/approval")
 def approve_return(orderid: str, number: int) -> BaseResponse:
-    return _act(orderid, number, "approval", {}, _("Approved; the customer gets an e-mail."))
+    found = find_order(orderid)
+    lines: list[Json] = next((back["lines"] for back in found["returns"] if back["number"] == number), [])
+    chosen = exchanges.approved(lines, request.form)
+    body = {} if chosen is None else {"exchange": chosen}
+    return _act(orderid, number, "approval", body, _("Approved; the customer gets an e-mail."))
 
 
 @desk.post(f"{_RETURN}/refusal")

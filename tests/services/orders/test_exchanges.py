@@ -19,13 +19,12 @@ from tests.services.orders.test_variants import shirt
 from tests.waiting import eventually
 
 Order = dict[str, Any]
-COLLECT = {"COURIER": "manual"}
 
 
 @pytest.fixture(scope="module")
 def orders_settings(stripe: StripeStandIn) -> dict[str, str]:
     return {
-        **COLLECT,
+        "COURIER": "manual",
         "PAYMENT_PROVIDERS": "sandbox,stripe",
         "STRIPE_URL": stripe.url,
         "STRIPE_API_KEY": API_KEY,
@@ -312,7 +311,7 @@ def kept_of(ledger: Database, order: Order) -> int:
     docs = list(ledger.partition(f"order{order['orderid']}").all())
     paid = sum(doc["total"]["amount"] for doc in docs if doc["type"] == "charge")
     back = sum(doc["total"]["amount"] for doc in docs if doc["type"] == "ledgerrefund")
-    return paid - back + sum(credit["amount"]["amount"] for credit in order["credits"])
+    return int(paid - back) + sum(credit["amount"]["amount"] for credit in order["credits"])
 
 
 def reference_of(deps: Dependencies, order: Order) -> str:

@@ -23,13 +23,12 @@ def goods(shop: Shop) -> Shop:
 
 
 def test_what_only_describes_itself_with_a_word_is_found_behind_what_is_named_by_it(
-    goods: Shop, server: Server
+    goods: Shop,
 ) -> None:
-    by_keyword = {"search", "nouveau"}.isdisjoint(server.features())
     answer = goods.get("/v1/products", q="samovar")
     assert answer.json["total"] == len(GOODS) - 1
     assert all(each["name"].startswith("Copper samovar") for each in answer.json["items"])
-    assert answer.calls == ({"global": 1, "read": 1} if by_keyword else {"global": 1})
+    assert answer.calls == {"global": 1}
 
 
 def test_of_several_words_one_must_name_what_is_found(goods: Shop, server: Server) -> None:

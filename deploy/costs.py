@@ -106,6 +106,8 @@ SIZES = (1_000_000, 1_000_000_000)
 NODE_CALLS, NODE_SHARE = 1_000, 0.5
 PRODUCT_SHARDS, COPIES, LEAST_NODES = 2, 3, 3
 SALE_DOCUMENTS = 3  # that a sale leaves in the category's partition: reservation, movement, settlement
+HISTORY_DAYS = 400  # STOCK_HISTORY_DAYS: after so many a thousand movements become one total
+MOVEMENTS_OF_A_TOTAL, TOMBSTONE_BYTES = 1_000, 200  # a document that was removed leaves its id and revision
 PARTITION_BYTES = 10e9
 
 
@@ -208,13 +210,27 @@ def _growth() -> Iterator[str]:
         need, documents = a_second(orders), orders * 365 * KEPT_PER_ORDER
         size = f"{documents * BYTES_PER_DOCUMENT / 1e9:,.2f} GB"
         yield f"| {orders:,} | {documents:,} | {size} | {shards(orders * 365)} | {nodes(need)} | {blocks(need)} |"
-    sales = PARTITION_BYTES / SALE_DOCUMENTS / BYTES_PER_DOCUMENT
     most = LITE.globals / a_second(1).globals
     yield f"\nWhat breaks first: global queries of product pages and searches, on a Lite plan at some {most:,.0f} orders a day. Built in: pages carry an ETag, and a CDN may keep them"
     yield "(`PAGE_CACHE_SECONDS`); the menu, the counts of filters and the first pages of departments are kept by the shop; what is too many is a 429, asked again with a pause."
-    yield f"Hot partitions: a sale leaves {SALE_DOCUMENTS} documents in the category of what was sold, so a category is full on Cloudant (10 GB) after some {sales / 1e6:.1f} million sales, and"
-    yield "no more is written there then (`partition_overflow`; not tried with the shop). Built in: a product that is moved to another category begins a new chain of stock there, and its sales are written there. A category of a million"
-    yield "products, each with its first movement, holds 2 GB. One product's stock is a chain of slots, each written after the one before: its buyers queue, those of other products do not."
+    yield "One product's stock is a chain of slots, each written after the one before: its buyers queue, those of other products do not."
+    yield from _stock()
+
+
+def _stock() -> Iterator[str]:
+    """What sales leave in the partition of a category."""
+    yield "\n## Stock of a category\n\nA sale of a product or variant (a line of an order) leaves"
+    yield f"{SALE_DOCUMENTS} documents in the category's partition. After {HISTORY_DAYS} days (`STOCK_HISTORY_DAYS`) {MOVEMENTS_OF_A_TOTAL:,} movements of a product become one total, and what they stood for is"
+    yield f"removed; of a removed document the database keeps its id and revision, taken to be {TOMBSTONE_BYTES} bytes. A product that sells fewer than {MOVEMENTS_OF_A_TOTAL:,} keeps its movements."
+    yield f"A partition may have {PARTITION_BYTES / 1e9:g} GB on Cloudant; no more is written there then (`partition_overflow`; not tried with the shop). A product that is moved to another category begins a new chain of"
+    yield "stock there, and its sales are written there. A category of a million products, each with its first movement, holds 2 GB. Reckoned, not run at these sizes:\n"
+    yield "| lines sold in a category a year | documents kept | size kept | and of removed ones, a year | without totals: full after |\n|---|---|---|---|---|"
+    for lines in (1_000, 100_000, 1_000_000, 3_000_000):
+        kept = lines * SALE_DOCUMENTS * HISTORY_DAYS / 365
+        removed = lines * SALE_DOCUMENTS * TOMBSTONE_BYTES
+        years = PARTITION_BYTES / (lines * SALE_DOCUMENTS * BYTES_PER_DOCUMENT)
+        size = f"{kept * BYTES_PER_DOCUMENT / 1e9:,.3f} GB"
+        yield f"| {lines:,} | {kept:,.0f} | {size} | {removed / 1e9:,.4f} GB | {years:,.1f} years |"
 
 
 def _parts(calls: Calls) -> tuple[float, float, float]:

@@ -99,10 +99,10 @@ def issue(deps: Dependencies, code: str, value: Money, by: str, note: str, refer
 
 
 def send_code(deps: Dependencies, code: str, chain: Chain, recipient: Mapping[str, Any]) -> None:
-    """The code to its recipient, where there is an address. Raises Unavailable."""
+    """The code to its recipient, where there is an address, in their `language`, else the shop's own. Raises Unavailable."""
     if not recipient.get("email"):
         return
-    with language_active(deps.language("")):
+    with language_active(deps.language(recipient.get("language", ""))):
         email = _code_email(deps, code, chain.entries[0], recipient)
     deps.mailer.send(email)
 

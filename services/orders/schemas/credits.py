@@ -4,6 +4,7 @@ import marshmallow as ma
 
 from services.orders.declarations.credits import CREDIT_PAYMENT_FIELDS, MAX_BALANCE, REASONS
 from services.orders.schemas.answers import SignedMoney
+from shared.language_codes import LANGUAGE
 from shared.web import Shape, page_schema, response_schema
 from shared.web.fields import MoneyShape, StrictInteger, Text, Time
 
@@ -43,6 +44,10 @@ class GiftCardContent(Shape):
     )
     name = Text(1, 200, metadata={"description": "of the recipient"})
     message = Text(1, 1000, metadata={"description": "to the recipient"})
+    language = ma.fields.String(
+        validate=ma.validate.Regexp(f"^{LANGUAGE}$"),
+        metadata={"description": "of the e-mail; the shop's own when left out", "example": "de"},
+    )
     note = Text(0, 500, load_default="", metadata={"description": "for staff: why it was issued"})
 
 

@@ -57,6 +57,7 @@ from services.storefront.forms.service import (
     RETURN_REFUSAL,
     STAFF,
     STORE_CREDIT,
+    gift_card,
 )
 from services.storefront.forms.terms import (
     PROMOTION,
@@ -80,6 +81,7 @@ __all__ = [
     "Field",
     "Form",
     "GIFT_CARD",
+    "gift_card",
     "GIFT_CARD_CODE",
     "HIDDEN_QUERY",
     "LOGIN",

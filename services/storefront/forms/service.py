@@ -1,5 +1,7 @@
 """The desk's forms for orders, people and their money."""
 
+from collections.abc import Mapping
+
 from services.storefront.forms.base import Field
 from services.storefront.forms.customer import EMAIL
 from services.storefront.translation import gettext_noop as _
@@ -72,6 +74,17 @@ GIFT_CARD = (
     Field("name", _("Name of the recipient"), required=False),
     Field("message", _("Message to the recipient"), "textarea", required=False, max_length=1000),
 )
+
+
+def gift_card(languages: Mapping[str, str]) -> tuple[Field, ...]:
+    """Of a shop with several languages (their names by code) the one of the e-mail is chosen too."""
+    if len(languages) < 2:
+        return GIFT_CARD
+    options = tuple(languages.items())
+    return (
+        *GIFT_CARD,
+        Field("language", _("Language of the e-mail"), "select", required=False, options=options),
+    )
 
 
 CORRECTION = (

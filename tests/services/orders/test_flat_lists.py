@@ -114,9 +114,9 @@ def test_the_desk_s_lists_cost_over_many_orders_what_they_cost_over_10_000(
     filled(database, FEW)
     filled(many, MANY)
     few_answers, many_answers = _every_list(shop, shop.orders), _every_list(shop, url)
-    assert {cost for cost, _ in few_answers.values()} == {
-        (("partition", 0), ("global", 1), ("read", 0), ("write", 0))
-    }
+    for name, (cost, _) in few_answers.items():
+        reads = 0 if "counted" in name else 1  # how far the summaries are
+        assert cost == (("partition", 0), ("global", 1), ("read", reads), ("write", 0)), name
     assert {name: cost for name, (cost, _) in many_answers.items()} == {
         name: cost for name, (cost, _) in few_answers.items()
     }

@@ -305,3 +305,13 @@ def test_nobody_else_reads_an_invoice(paid: Paid, selling: Shop) -> None:
     page = Visitor(selling.urls["storefront"]).get(f"{paid.path}/invoice")
     assert page.path.startswith("/login")
     assert "Berta" not in page.text
+
+
+def test_the_desk_chooses_the_language_of_a_gift_card_s_e_mail(selling: Shop, desk: Visitor) -> None:
+    for language, expected in (("de", "hier ist ein Gutschein über"), ("en", "here is a gift card of")):
+        to = f"gift-{language}@example.com"
+        desk.get("/admin/gift-cards")
+        page = desk.submit("/admin/gift-cards", amount="12.00", currency="EUR", email=to, language=language)
+        assert "is issued" in page.text, page.text
+        [message] = read_mail(selling.state / "mail", to)
+        assert expected in message.text, message.text

@@ -8,6 +8,7 @@ from services.storefront.clients import without_empty
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.orders import add_errors
+from services.storefront.pages.language import shown_languages
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
 from services.storefront.rules import prices
@@ -19,17 +20,17 @@ from shared.types import Json
 
 @desk.get("/gift-cards")
 def gift_cards() -> str:
-    return _list(restore(forms.Form(forms.GIFT_CARD), url_for("desk.issue_gift_card")))
+    return _list(restore(_form(), url_for("desk.issue_gift_card")))
 
 
 @desk.post("/gift-cards")
 def issue_gift_card() -> str:
     """The answer itself shows the code: it is stored nowhere, so there is no page to be led to."""
-    form = forms.Form(forms.GIFT_CARD).read(request.form)
+    form = _form().read(request.form)
     if form.is_valid:
         try:
             card = services().orders.issue_gift_card(token(), _content(form), forms.key(request.form))
-            return _list(forms.Form(forms.GIFT_CARD), issued=card)
+            return _list(_form(), issued=card)
         except (Conflict, Invalid) as error:
             add_errors(form, error)
     return _list(form)
@@ -77,13 +78,22 @@ def grant_store_credit(userid: str) -> str | BaseResponse:
     return _store_credit(userid, form)
 
 
+def _form() -> forms.Form:
+    return forms.Form(forms.gift_card(shown_languages()))
+
+
 def _content(form: forms.Form) -> Json:
     """What the form asks for. Raises Invalid for an amount that cannot be read."""
     values = form.values
     return {
         "value": prices.parse(values["amount"], values["currency"].upper(), "amount"),
         "note": values["note"],
-        **without_empty(email=values["email"], name=values["name"], message=values["message"]),
+        **without_empty(
+            email=values["email"],
+            name=values["name"],
+            message=values["message"],
+            language=values.get("language", ""),
+        ),
     }
 
 

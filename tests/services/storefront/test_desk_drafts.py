@@ -133,6 +133,12 @@ def test_what_is_wrong_is_said_and_nothing_typed_is_lost(keeper: Visitor, email:
     assert page.form("/admin/drafts").values["price-1"] == "12.00"
 
 
+def test_what_is_sold_out_is_named(keeper: Visitor, email: str) -> None:
+    page = place_order(keeper, draft_of(keeper, email, "mug-gone", "1"), "cash")
+    assert page.path.startswith("/admin/drafts/")
+    assert "“Sold Mug” is sold out." in page.text
+
+
 def test_two_at_one_draft_do_not_undo_each_other(keeper: Visitor, email: str) -> None:
     page = draft_of(keeper, email)
     first = page.form(page.path)

@@ -227,7 +227,7 @@ def place_draft(id: str) -> BaseResponse:
     try:
         order = services().orders.place_draft(token(), id, body)
     except REFUSALS as error:
-        flash(message(error), "bad")
+        flash(message(error, _names(id) if error.code == "out_of_stock" else None), "bad")
         return redirect(url_for("desk.draft", id=id))
     words = (
         _("The order is placed. The customer gets an e-mail with the link to pay.")
@@ -298,6 +298,13 @@ def _customer(email: str, name: str) -> Json:
     with suppress(NotFound):
         return {"userid": services().users.account(token(), email)["userid"]}
     return {"email": email, "name": name}
+
+
+def _names(id: str) -> dict[str, str]:
+    """The goods of a draft by SKU, as customers know them."""
+    found, _etag = services().orders.draft(token(), id)
+    lines = found["quote"]["items"] if found["quote"] else []
+    return {line.get("sku") or line["productid"]: line["name"] for line in lines}
 
 
 def _email_of(found: Json) -> str:

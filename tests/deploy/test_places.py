@@ -121,6 +121,7 @@ def test_every_row_of_the_timetable_and_every_change_has_its_job(monkeypatch: py
 
     declared = {value for name, value in vars(jobs).items() if name.isupper() and isinstance(value, str)}
     wanted = {row.job for row in TIMETABLE} | {job for job, _ in FEED.routes.values() if job}
+    wanted |= set(FEED.several.values())
     assert wanted <= declared
     assert {name for name in declared if "." in name} == wanted, "a job that nothing starts"
     for name, value in {

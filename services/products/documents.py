@@ -1,8 +1,8 @@
 """The products database: its documents, their ids, and every question asked of it, each with its cost.
 
 One partition is one category: its key is the taxonomy joined by `#`. Beside a product lie, under the same prefix,
-its stock movements (a chain of numbered slots; the sum of old ones, `rules.roll_up`), reservations and their settlements, reviews and old prices; all of
-these are written once. Only the product itself is ever updated; where it was before a move, a forward stays. What staff did is in
+its stock movements (a chain of numbered slots; the sum of old ones, `rules.roll_up`), reservations and their settlements, reviews, old prices and
+notes of staff; all of these are written once. Only the product itself is ever updated; where it was before a move, a forward stays. What staff did is in
 `audit{yyyy-mm}`, a partition for each month (`shared.audit`).
 """
 
@@ -51,6 +51,7 @@ RESERVATION = DocumentType.declared("reservation", stock.Reservation)
 SETTLEMENT = DocumentType.declared("settlement", stock.Settlement)
 REVIEW = DocumentType.declared("review", related_documents.Review)
 REVIEW_FIELDS: Final = Declaration(related_documents.Review)
+PRODUCT_NOTE = DocumentType.declared("productnote", related_documents.ProductNote)
 PRICE_CHANGE = DocumentType.declared("pricechange", related_documents.PriceChange)
 SKU_CLAIM = DocumentType.declared("skuclaim", related_documents.SkuClaim)
 PICTURE = DocumentType.declared("picture", related_documents.Picture)
@@ -132,6 +133,14 @@ def review_prefix(productid: str) -> str:
 def review_id(taxonomy: Sequence[str], productid: str, userid: str) -> str:
     """The id is the claim: one review of a product by one person."""
     return document_id(partition_of(taxonomy), f"{review_prefix(productid)}{userid}")
+
+
+def note_prefix(productid: str) -> str:
+    return f"{productid}:note:"
+
+
+def note_id(taxonomy: Sequence[str], productid: str, id: str) -> str:
+    return document_id(partition_of(taxonomy), f"{note_prefix(productid)}{id}")
 
 
 def price_prefix(productid: str) -> str:

@@ -5,6 +5,7 @@
                 :preferences      one document       :basket-{SKU}     one basket item
                 :wish-{SKU}       one entry of the wish list
                 :sync, :syncpoint-{name}    what devices were told: `declarations/sync.py`
+                :note-{id}        a note of staff     :email-{id}          an e-mail that went out
     seen{userid}:{productid}      a product looked at lately: 20 of them, for 30 days
     stockalert{SKU}:{sha256}      who wants an e-mail when it is in stock again
                 :token-{digest}   a one-time token   :session-{id}       a login that was refreshed or ended
@@ -19,6 +20,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
+from services.users.declarations.customers import AccountEmail, CustomerNote
 from shared.addresses import PART_FIELDS, parts_of_text
 from shared.audit import AUDIT_ENTRIES
 from shared.couch import (
@@ -30,6 +32,7 @@ from shared.couch import (
     StoredDocument,
     View,
     document_id,
+    view_source,
 )
 from shared.customer_groups import GROUP, GROUP_MESSAGE
 from shared.errors import NotFound
@@ -106,6 +109,8 @@ class Account(StoredDocument):
     password: str
     """Its argon2id hash."""
     updated: str
+    verified: NotRequired[str]
+    """When an e-mail of the account was confirmed first."""
     password_changed: NotRequired[str]
     email_changed: NotRequired[str]
     pending_changed: NotRequired[str]
@@ -214,6 +219,8 @@ class StockAlert(StoredDocument):
     email: str
     requested: str
     confirmed: NotRequired[str]
+    userid: NotRequired[str]
+    """Of whose account the address was."""
     expires: NotRequired[str]
     language: NotRequired[str]
     sending: NotRequired[str]
@@ -261,6 +268,8 @@ VIEWED_PRODUCT = DocumentType.declared("seen", ViewedProduct)
 STOCK_ALERT = DocumentType.declared("stockalert", StockAlert)
 TOKEN = DocumentType.declared("token", Token)
 SESSION = DocumentType.declared("session", Session)
+CUSTOMER_NOTE = DocumentType.declared("customernote", CustomerNote)
+ACCOUNT_EMAIL = DocumentType.declared("accountemail", AccountEmail)
 
 USER_FIELDS = Declaration(Account)
 REGISTERED_FIELDS = USER_FIELDS.select("userid", "name", "email", "email_verified")
@@ -294,10 +303,10 @@ ACCESS_CHANGES = FindIndex(
 )
 EXPIRING = FindIndex(
     "expiring",
-    "U4: which one-time tokens, sessions, unconfirmed stock alerts, views of products and places of syncs have expired?",
+    "U4: which one-time tokens, sessions, unconfirmed stock alerts, views of products, places of syncs and notes of sent e-mails have expired?",
     fields=("expires",),
     partitioned=False,
-    partial={"type": {"$in": ["token", "session", "stockalert", "seen", "syncpoint"]}},
+    partial={"type": {"$in": ["token", "session", "stockalert", "seen", "syncpoint", "accountemail"]}},
 )
 STAFF = FindIndex(
     "staff",
@@ -325,6 +334,12 @@ STOCK_ALERTS = View(
     reduce="_count",
 )
 
+CUSTOMERS = View(
+    "customers",
+    "U5: accounts, newest first, by customer group and what they are found by: see `rules.customer_search`",
+    map=view_source(__file__, "customers"),
+)
+
 DESIGN = DatabaseDesign(
     "users",
     (
@@ -335,6 +350,7 @@ DESIGN = DatabaseDesign(
         STAFF,
         ERASURES,
         STOCK_ALERTS,
+        CUSTOMERS,
         AUDIT_ENTRIES,
     ),
     types=(ADDRESS,),

@@ -86,6 +86,10 @@ def write_everywhere(shop: Shop, admin: Person, customer: Person) -> None:
     refusal = {"reason": f"Dear {PLANTED}, no."}
     post(admin, f"{orders}/v1/admin/orders/{kept}/returns/{back['number']}/refusal", refusal)
     post(admin, f"{orders}/v1/admin/orders/{kept}/notes", {"text": f"{PLANTED} called"})
+    path = f"{users}/v1/admin/customers/{customer.userid}"
+    post(admin, f"{path}/notes", {"text": f"{PLANTED} likes tea"})
+    post(admin, f"{path}/emails", {"kind": "new-password"})
+    assert PLANTED in str(post(admin, f"{path}/export", {}, 200)["documents"])
     refund = {"amount": {"amount": 100, "currency": "GBP"}, "reason": f"{PLANTED} asked"}
     post(admin, f"{orders}/v1/admin/orders/{kept}/refunds", refund | {"to": "store_credit"})
     review = {"stars": 5, "title": PLANTED, "text": f"{PLANTED} likes it"}
@@ -99,6 +103,8 @@ def write_everywhere(shop: Shop, admin: Person, customer: Person) -> None:
     assert shown.ok, shown.text
     guest = order(shop, requests.Session(), email=customer.email.upper(), name=PLANTED)
     post(admin, f"{orders}/v1/admin/orders/{guest['orderid']}/notes", {"text": f"{PLANTED} was a guest"})
+    asked = {"email": customer.email}
+    assert PLANTED in str(post(admin, f"{orders}/v1/admin/guests/export", asked, 200))
 
 
 def stored(shop: Shop) -> Iterator[tuple[str, str]]:

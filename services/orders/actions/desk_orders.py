@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from services.orders.actions.reading import bounds, orders_between
+from services.orders.actions.reading import bounds, history, orders_between
 from services.orders.declarations.common import ORDERID
 from services.orders.dependencies import Dependencies
 from services.orders.documents import NUMBER_PREFIX
@@ -13,6 +13,8 @@ from services.orders.rules.periods import Span
 from services.orders.rules.summaries import listed, search_key, summary_document
 from services.orders.store import Choice, Key
 from shared.couch import Page
+from shared.errors import Invalid
+from shared.money import money
 
 _NUMBER = re.compile(rf"(?:{NUMBER_PREFIX})?(\d{{6,12}})", re.IGNORECASE | re.ASCII)
 _ORDERID = re.compile(ORDERID)
@@ -27,10 +29,17 @@ class Filters:
     q: str = ""
     product: str = ""
     open_returns: bool = False
+    customer: str = ""
+    """A userid: all orders of this customer; goes with no other filter."""
 
     @property
     def are_dates_alone(self) -> bool:
         return not (self.status or self.q or self.product or self.open_returns)
+
+    def __post_init__(self) -> None:
+        """Raises Invalid."""
+        if self.customer and not (self.are_dates_alone and self.within == Span(None, None)):
+            raise Invalid(errors={"customer": ["All orders of a customer: leave the other filters out."]})
 
     @property
     def choice(self) -> Choice:
@@ -39,7 +48,9 @@ class Filters:
 
 def list_orders(deps: Dependencies, filters: Filters, limit: int, after: Key | None) -> Page:
     """Newest first. By number or id it is that one order, read whole; without filters the list is of the orders themselves,
-    and up to date before the worker is: 1 read more for the names."""
+    and up to date before the worker is: 1 read more for the names. So is the list of a customer's."""
+    if filters.customer:
+        return _with_names(deps, history(deps, filters.customer, limit, after))
     q = filters.q.strip()
     if q and after is None:
         number = _NUMBER.fullmatch(q)
@@ -60,6 +71,24 @@ def count_orders(deps: Dependencies, filters: Filters) -> dict[str, int]:
     """How many orders of each status the other filters but the days leave; "" is all of them. 1 global query."""
     choice = filters.choice
     return {} if filters.q and not choice.word else deps.summaries.counts(choice)
+
+
+def spend(deps: Dependencies, *, customer: str = "", email: str = "") -> list[dict[str, Any]]:
+    """What a customer, or who ordered as a guest with this e-mail, has paid and got back, by currency. 1 global query."""
+    found = (
+        deps.summaries.spend("user", customer)
+        if customer
+        else deps.summaries.spend("email", email.strip().lower())
+    )
+    return [
+        {
+            "orders": orders,
+            "paid": money(paid, currency),
+            "repaid": money(repaid, currency),
+            "net": money(paid - repaid, currency),
+        }
+        for currency, (orders, paid, repaid) in sorted(found.items())
+    ]
 
 
 def _fits(found: OrderDocuments, filters: Filters) -> bool:

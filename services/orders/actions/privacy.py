@@ -14,14 +14,25 @@ from services.orders.rules.erasure import erased, guest_key, personal
 from services.orders.store import Key
 from shared.clock import timestamp
 from shared.couch import Document
+from shared.errors import TooLarge
 
 PAGE = 100
+MAX_GUEST_ORDERS = 1000
 
 
 def export_orders(deps: Dependencies, userid: str) -> dict[str, Any]:
     """Every order of a person, whole, and their store credit with all that happened to it."""
     orders = [_exported(deps.orders.order(orderid)) for orderid in _orderids(deps, userid)]
     return {"items": orders, "store_credit": store_credit_history(deps, userid)["items"]}
+
+
+def export_guest(deps: Dependencies, email: str) -> dict[str, Any]:
+    """The orders that were made as a guest with this e-mail, whole. 1 global query and 1 partition query an order. Raises TooLarge."""
+    customers = deps.orders.personal_documents(guest_key(email), limit=MAX_GUEST_ORDERS + 1)
+    orderids = _orderids_of(customers)
+    if len(orderids) > MAX_GUEST_ORDERS:
+        raise TooLarge(f"More than {MAX_GUEST_ORDERS} orders were made with this e-mail.")
+    return {"items": [_exported(deps.orders.order(orderid)) for orderid in orderids], "store_credit": []}
 
 
 def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:

@@ -54,6 +54,7 @@ def list_orders(args: dict[str, Any]) -> Response:
     """Orders placed in [from, to), newest first, by any of these together: one global query, and a full page while there is one"""
     deps = dependencies()
     bound = ["orders", *(args[name] for name in ("start", "end", "status", "q", "product", "open_returns"))]
+    bound += [args["customer"]] if args["customer"] else []
     after = unsign(args["cursor"], bound)
     filters = _filters(args)
     page = desk_orders.list_orders(deps, filters, args["limit"], after)
@@ -72,6 +73,16 @@ def count_orders(args: dict[str, Any]) -> Response:
         dependencies(), _filters({**args, "start": None, "end": None, "status": None})
     )
     return json_answer({"total": counts.pop("", 0), "counts": counts})
+
+
+@admin.get("/orders/spend")
+@require_role("admin", "staff")
+@admin.arguments(requests.SpendArgs, location="query")
+@admin.response(200, answers.SpendByCurrency)
+def spend(args: dict[str, str]) -> Response:
+    """What a customer, or a guest by e-mail, has paid and got back, by currency: one global query. A moment behind the orders themselves"""
+    items = desk_orders.spend(dependencies(), customer=args["customer"], email=args["email"])
+    return json_answer({"items": items, "next": None})
 
 
 @admin.get("/attempts")
@@ -244,6 +255,7 @@ def _filters(args: dict[str, Any]) -> desk_orders.Filters:
         q=args["q"] or "",
         product=args["product"] or "",
         open_returns=args["open_returns"],
+        customer=args.get("customer", ""),
     )
 
 

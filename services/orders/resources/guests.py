@@ -14,10 +14,23 @@ guests = Blueprint("guests", __name__, url_prefix="/v1/admin/guests", descriptio
 
 @guests.post("/erasure")
 @require_role("admin")
-@guests.arguments(schemas.GuestErasure)
+@guests.arguments(schemas.GuestEmail)
 @guests.response(200, answers.Anonymised)
 @time_limit(30)
 @audited("erase guest")
 def erase(body: dict[str, str]) -> Response:
     """Erase who asked for it out of the orders that were made as a guest with this e-mail; may be repeated"""
     return json_answer({"orders": privacy.anonymise_guest(dependencies(), body["email"])})
+
+
+@guests.post("/export")
+@require_role("admin")
+@guests.arguments(schemas.GuestEmail)
+@guests.response(200, schemas.ExportedOrders)
+@guests.alt_response(413, "REQUEST_ENTITY_TOO_LARGE")
+@time_limit(30)
+@audited("export guest")
+def export(body: dict[str, str]) -> Response:
+    """Every order that was made as a guest with this e-mail, for who asked for their data; after an erasure there is none"""
+    headers = {"Content-Disposition": 'attachment; filename="guest.json"'}
+    return json_answer(privacy.export_guest(dependencies(), body["email"]), headers=headers)

@@ -324,6 +324,20 @@ class OrderCounts(Shape):
     total = StrictInteger(0)
 
 
+class Spend(Shape):
+    """What somebody has spent in one currency."""
+
+    orders = StrictInteger(0, metadata={"description": "that were paid"})
+    paid = ma.fields.Nested(SignedMoney)
+    repaid = ma.fields.Nested(SignedMoney)
+    net = ma.fields.Nested(SignedMoney, metadata={"description": "paid less repaid"})
+
+
+class SpendByCurrency(Shape):
+    items = ma.fields.List(ma.fields.Nested(Spend))
+    next = ma.fields.String(allow_none=True)
+
+
 class Authorization(Shape):
     """Money that is only reserved."""
 

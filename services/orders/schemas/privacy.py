@@ -17,7 +17,7 @@ class Anonymisation(Shape):
     )
 
 
-class GuestErasure(Shape):
+class GuestEmail(Shape):
     email = ma.fields.Email(required=True, validate=ma.validate.Length(3, 254))
 
 

@@ -391,6 +391,27 @@ class OrdersArgs(OrderCountArgs, PageArgs):
     start = ma.fields.String(data_key="from", load_default=None, validate=ma.validate.Regexp(DATE))
     end = ma.fields.String(data_key="to", load_default=None, validate=ma.validate.Regexp(DATE))
     status = ma.fields.String(load_default=None, validate=ma.validate.OneOf(STATUSES))
+    customer = Text(
+        0,
+        64,
+        load_default="",
+        metadata={"description": "a userid: all orders of this customer; goes with no other filter"},
+    )
+
+
+class SpendArgs(Shape):
+    """Whose: a customer, or who ordered as a guest."""
+
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    customer = Text(0, 64, load_default="", metadata={"description": "a userid"})
+    email = Text(0, 254, load_default="", metadata={"description": "of a guest"})
+
+    @ma.validates_schema
+    def check_one(self, data: dict[str, Any], **_: Any) -> None:
+        if bool(data["customer"]) == bool(data["email"]):
+            raise ma.ValidationError("Name a customer or the e-mail of a guest.", "customer")
 
 
 class ReportRequest(Shape.from_dict(request_fields("Report", reports.REPORT_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration

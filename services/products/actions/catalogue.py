@@ -332,7 +332,7 @@ def _move_history(deps: Dependencies, old: Sequence[str], new: Sequence[str], pr
 
 
 def _is_history(doc: Document) -> bool:
-    return doc["type"] in ("review", "pricechange")
+    return doc["type"] in ("review", "pricechange", "productnote")
 
 
 def _in_category(doc: Document, taxonomy: Sequence[str]) -> Document:

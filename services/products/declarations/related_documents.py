@@ -5,6 +5,7 @@ from typing import Annotated, NotRequired
 from shared.couch import StoredDocument
 from shared.fields import Integer, Moment, Text
 from shared.money import Money
+from shared.staff_notes import StaffNote
 
 
 class Forward(StoredDocument):
@@ -28,6 +29,13 @@ class Review(StoredDocument):
     text: Annotated[str, Text(0, 5000, default="", omit_default=False)]
     date: Annotated[str, Moment(writable=False)]
     request: NotRequired[str]
+
+
+class ProductNote(StaffNote):
+    """What staff note on a product. It moves with the product, and stays as history when that is deleted."""
+
+    productid: str
+    taxonomy: list[str]
 
 
 class PriceChange(StoredDocument):

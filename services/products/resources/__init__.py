@@ -6,6 +6,7 @@ from services.products.resources.bulk import bulk
 from services.products.resources.categories import categories
 from services.products.resources.files import files
 from services.products.resources.internal import internal
+from services.products.resources.notes import notes
 from services.products.resources.pictures import pictures
 from services.products.resources.product_types import product_types
 from services.products.resources.reviews import reviews
@@ -23,6 +24,7 @@ BLUEPRINTS = (
     categories,
     search_rules,
     supplier_deliveries,
+    notes,
     internal,
 )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
 from services.products.declarations.product import Product
-from services.products.declarations.related_documents import PriceChange
+from services.products.declarations.related_documents import PriceChange, ProductNote
 from services.products.documents import (
     BEST_RATED,
     BY_NAME,
@@ -18,11 +18,13 @@ from services.products.documents import (
     MOVED,
     PRICE_CHANGE,
     PRODUCT,
+    PRODUCT_NOTE,
     SALE_CHANGES,
     SCHEDULED,
     UNPUBLISHED,
     by_price,
     filter_values,
+    note_prefix,
     partition_of,
     price_prefix,
     search_indexes,
@@ -44,6 +46,7 @@ from shared.couch import (
     SearchPage,
     SearchPageOf,
     SearchQuery,
+    UpdateConflict,
     Written,
 )
 
@@ -213,6 +216,19 @@ class Catalogue:
     def history(self, taxonomy: Sequence[str], productid: str) -> list[Doc]:
         """Everything that lies under a product in its partition. 1 partition query."""
         return self._database.partition(partition_of(taxonomy)).all(f"{productid}:")
+
+    def notes(self, taxonomy: Sequence[str], productid: str) -> list[ProductNote]:
+        """What staff noted on a product, the latest first. 1 partition query."""
+        notes = self._database.partition(partition_of(taxonomy)).all(note_prefix(productid))
+        return PRODUCT_NOTE.among(sorted(notes, key=lambda note: (note["date"], note["_id"]), reverse=True))
+
+    def add_once(self, doc: Document) -> bool:
+        """Whether this write made the document; False when it was there already."""
+        try:
+            self._database.put(doc)
+        except UpdateConflict:
+            return False
+        return True
 
     def public_products(self, limit: int, cursor: str | None) -> PageOf[Product]:
         """All products that the shop shows, category by category. 1 global query a page."""

@@ -134,6 +134,24 @@ class Orders(Drafts):
         path = f"/v1/admin/orders/{segment(orderid)}/emails/{segment(kind)}"
         return self.http.get(path, without_empty(language=language), token=token)
 
+    def of_customer(self, token: str, userid: str, cursor: str = "") -> Json:
+        """All orders of a customer, newest first."""
+        asked = without_empty(limit=10, customer=userid, cursor=cursor)
+        return self.http.get("/v1/admin/orders", asked, token=token)
+
+    def spend(self, token: str, **whose: str) -> list[Json]:
+        """What a `customer` (a userid), or a guest by `email`, has paid and got back, by currency."""
+        return list(self.http.get("/v1/admin/orders/spend", whose, token=token)["items"])
+
+    def export_guest(self, token: str, email: str) -> Json:
+        """Every order that was made as a guest with this e-mail, whole."""
+        return self.http.post("/v1/admin/guests/export", {"email": email}, token=token, deadline=30)
+
+    def erase_guest(self, token: str, email: str) -> int:
+        """How many orders lost their name."""
+        path = "/v1/admin/guests/erasure"
+        return int(self.http.post(path, {"email": email}, token=token, deadline=30)["orders"])
+
     def act(self, token: str, orderid: str, verb: str, body: Json, key: str = "") -> Json:
         """`verb`: dispatch, delivery, refunds, notes, or what is done with a return: returns/1/approval."""
         path = f"/v1/admin/orders/{segment(orderid)}/{verb}"

@@ -185,6 +185,15 @@ class Products(Client):
         path, headers = f"/v1/admin/product-types/{segment(body['code'])}", {"If-Match": etag}
         return self.http.put(path, body, token=token, headers=headers, deadline=WRITE_SECONDS)
 
+    def notes(self, token: str, productid: str) -> list[Json]:
+        """Of staff on a product, the latest first."""
+        path = f"/v1/admin/products/{segment(productid)}/notes"
+        return list(self.http.get(path, without_empty(limit=100), token=token)["items"])
+
+    def add_note(self, token: str, productid: str, text: str, key: str) -> None:
+        path = f"/v1/admin/products/{segment(productid)}/notes"
+        self.http.post(path, {"text": text}, token=token, headers=once(key))
+
     def create(self, token: str, body: Json) -> Json:
         return self.http.post("/v1/products", body, token=token, deadline=WRITE_SECONDS)
 

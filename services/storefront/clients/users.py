@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
-from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, Client, segment, without_empty
+from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, segment, without_empty
+from services.storefront.clients.customers import Customers
 from shared.client import Answer
 from shared.types import Json
 
 
-class Users(Client):
+class Users(Customers):
     """Accounts. `address` is the visitor's own, so that limits count browsers and not the storefront."""
 
     def register(self, body: Json, registration: str, address: str) -> None:

@@ -43,6 +43,15 @@ CUSTOMER_GROUP = (
 )
 
 
+GROUP = CUSTOMER_GROUP[1:]
+"""Of the customer whose page it is."""
+
+
+CUSTOMER_ERASURE = (
+    Field("password", _("Your own password"), "password", autocomplete="current-password", max_length=200),
+)
+
+
 CLOSURE = (
     EMAIL,
     Field("reason", _("Why"), required=False, max_length=300),

@@ -7,13 +7,16 @@ from services.storefront.pages.checkout import checkout
 from services.storefront.pages.codes import codes
 from services.storefront.pages.currency import currency
 from services.storefront.pages.desk import (
+    account_emails,
     audit,
     bulk,
     categories,
+    customers,
     desk,
     drafts,
     emails,
     failures,
+    guests,
     imports,
     notes,
     orders,
@@ -89,6 +92,9 @@ DESK = (
     notes,
     drafts,
     emails,
+    customers,
+    account_emails,
+    guests,
     failures,
     staff,
     audit,

@@ -30,6 +30,16 @@ TEXTS: Final = (
     _("At most %(count)s characters."),
     _("Some fields do not fit together; see errors."),
     _("Some fields are not right; see errors."),
+    # customers
+    _("The e-mail address is confirmed already."),
+    _("The account is closed: open it first."),
+    _("The account was erased."),
+    _("The customer has not asked for another e-mail address."),
+    _("It says what happened once, and is not sent again."),
+    _("This address got too many e-mails within an hour."),
+    _("All orders of a customer: leave the other filters out."),
+    _("Name a customer or the e-mail of a guest."),
+    _("More than %(count)s orders were made with this e-mail."),
     # products
     _("There is no product %(productid)s."),
     _("This word is taken by the API; choose another id."),

@@ -1,4 +1,4 @@
-"""What the desk calls the e-mails about an order."""
+"""What the desk calls the e-mails about an order, and those about an account."""
 
 import re
 from typing import Final
@@ -19,6 +19,23 @@ _NAMES: Final = (
     (re.compile(".*ended"), _("End of a return")),
     (re.compile("return.*"), _("A return was requested")),
 )
+
+
+ACCOUNT_EMAILS: Final = {
+    "verification": _("Confirm the e-mail address"),
+    "new-password": _("Set a new password"),
+    "change-of-email": _("Confirm the new e-mail address"),
+    "password-changed": _("The password was changed"),
+    "move-requested": _("Another e-mail address was asked for"),
+    "account-exists": _("There is an account already"),
+    "stock-alert-question": _("Write when it is in stock again?"),
+    "stock-alert": _("It is in stock again"),
+}
+"""By their kind, of accounts."""
+
+
+def account_email_name(kind: str) -> str:
+    return gettext(ACCOUNT_EMAILS[kind]) if kind in ACCOUNT_EMAILS else kind
 
 
 def kind_name(kind: str) -> str:

@@ -135,11 +135,13 @@ def update_user(
 
 
 def with_change_time(before: Account, after: Account) -> Account:
-    """An account as it is written: with the time of this change, and of what it changed in the account's rights."""
+    """An account as it is written: with the time of this change, of what it changed in the account's rights, and of its confirmation."""
     moment = timestamp()
     after = {**after, "updated": moment}
     if any(before.get(name) != after.get(name) for name in _RIGHTS):
         after["access_changed"] = moment
+    if after["email_verified"] and not before["email_verified"]:
+        after.setdefault("verified", moment)
     return after
 
 

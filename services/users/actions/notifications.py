@@ -4,6 +4,7 @@ import secrets
 from datetime import timedelta
 from urllib.parse import urlencode
 
+from services.users.actions.email_log import record
 from services.users.dependencies import Dependencies
 from services.users.documents import TOKEN, Account, Token, token_id
 from shared.clock import iso, now
@@ -13,6 +14,8 @@ from shared.translation import gettext, language_active
 from shared.translation import gettext_noop as _
 
 VERIFY, RESET, CHANGE_EMAIL = "verify", "reset", "email"
+VERIFICATION, NEW_PASSWORD, CHANGE_OF_EMAIL = "verification", "new-password", "change-of-email"
+ACCOUNT_EXISTS, PASSWORD_CHANGE, MOVE_REQUEST = "account-exists", "password-changed", "move-requested"
 PASSWORD_CHANGED = _("Your password was changed, and you were logged out everywhere.")
 MOVE_REQUESTED = _("A request was made to move this account to another e-mail address.")
 _NOTHING_CHANGED = _("If it was not you, ignore this e-mail: nothing has changed.")
@@ -44,30 +47,35 @@ def may_send_email(deps: Dependencies, email: str) -> bool:
     return deps.limits.allows(Limit("mail", email, deps.settings.mails_per_hour, 3600))
 
 
-def send_verification(deps: Dependencies, email: str, token: str) -> None:
+def send_verification(deps: Dependencies, userid: str, email: str, token: str) -> None:
     """Its reader may never have heard of us, so it carries no word that the sender of the form typed in."""
     deps.mailer.send(verification_email(deps, email, token))
+    record(deps, userid, VERIFICATION)
 
 
 def send_change_of_email(deps: Dependencies, user: Account, email: str, token: str) -> None:
     with language_active(deps.language(user.get("language", ""))):
         deps.mailer.send(change_of_email(deps, email, token))
+    record(deps, user["userid"], CHANGE_OF_EMAIL)
 
 
-def send_account_exists(deps: Dependencies, email: str) -> None:
+def send_account_exists(deps: Dependencies, userid: str, email: str) -> None:
     """Instead of a verification: the page that was filled in says nothing about whose addresses we know."""
     deps.mailer.send(account_exists_email(deps, email))
+    record(deps, userid, ACCOUNT_EXISTS)
 
 
 def send_reset(deps: Dependencies, user: Account, token: str) -> None:
     with language_active(deps.language(user.get("language", ""))):
         deps.mailer.send(reset_email(deps, user["name"], user["email"], token))
+    record(deps, user["userid"], NEW_PASSWORD)
 
 
 def send_changed(deps: Dependencies, user: Account, what: str) -> None:
     """`what` is PASSWORD_CHANGED or MOVE_REQUESTED."""
     with language_active(deps.language(user.get("language", ""))):
         deps.mailer.send(changed_email(deps, user["name"], user["email"], what))
+    record(deps, user["userid"], PASSWORD_CHANGE if what == PASSWORD_CHANGED else MOVE_REQUEST)
 
 
 def verification_email(deps: Dependencies, email: str, token: str) -> Email:

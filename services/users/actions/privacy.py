@@ -10,7 +10,7 @@ from typing import Any
 
 from services.users.actions import recently_viewed
 from services.users.actions.accounts import end_of_sessions, update_user
-from services.users.actions.profile import live_user, profile_of
+from services.users.actions.profile import live_user, present_user, profile_of
 from services.users.actions.staff import keep_one_admin
 from services.users.dependencies import Dependencies, JobDependencies
 from services.users.documents import Account, blanked, claim_id, digest_of_claim, email_digest
@@ -23,13 +23,14 @@ _SECRETS = ("password", "registration", "_rev")
 _MAX_ROUNDS = 5
 
 
-def export(deps: Dependencies, userid: str) -> dict[str, Any]:
-    """All there is of a person. Raises Unavailable while orders or products is away: an export is whole or not at all."""
+def export(deps: Dependencies, userid: str, *, allow_closed: bool = False) -> dict[str, Any]:
+    """All there is of a person, notes of staff too. Raises Unavailable while orders or products is away: an export is whole or not at all."""
     docs = deps.store.documents_of(userid)
-    docs += deps.store.stock_alerts_of(email_digest(live_user(docs)["email"]))
+    user = present_user(docs) if allow_closed else live_user(docs)
+    docs += deps.store.stock_alerts_of(email_digest(user["email"]))
     return {
         "exported": timestamp(),
-        "profile": profile_of(docs),
+        "profile": profile_of(docs, user),
         "recently_viewed": recently_viewed.viewed_products(deps, userid),
         **deps.orders.of_user(userid),
         "reviews": deps.products.reviews_of(userid),

@@ -30,9 +30,9 @@ def whole_profile(deps: Dependencies, userid: str) -> tuple[dict[str, Any], list
     return profile_of(docs), docs
 
 
-def profile_of(docs: Sequence[Document]) -> dict[str, Any]:
-    """Raises Unauthorized when there is no live account among the documents."""
-    user = live_user(docs)
+def profile_of(docs: Sequence[Document], user: Account | None = None) -> dict[str, Any]:
+    """Of the `user` among the documents. Raises Unauthorized when there is no live account."""
+    user = user or live_user(docs)
     preferences: Doc = next((doc["values"] for doc in docs if doc["type"] == PREFERENCES.name), {})
     return {
         **person_answer(user),
@@ -63,6 +63,14 @@ def live_user(docs: Iterable[Document]) -> Account:
     user = next(iter(USER.among(docs)), None)
     if user is None or not is_live(user):
         raise Unauthorized("This account is closed.")
+    return user
+
+
+def present_user(docs: Iterable[Document]) -> Account:
+    """Also a closed one. Raises NoSuchUser when it was erased, or never was."""
+    user = next(iter(USER.among(docs)), None)
+    if user is None or user.get("erasure"):
+        raise NoSuchUser("There is no such account.")
     return user
 
 

@@ -108,7 +108,7 @@ def _register(
         raise QueryRefused(f"{written.id}: {written.error} {written.reason}")
     if not _is_stored(deps, user):
         raise EmailTaken("Log in, or ask for a new password.")
-    send_verification(deps, email, text)
+    send_verification(deps, userid, email, text)
     return user
 
 
@@ -119,11 +119,11 @@ def _register_existing(deps: Dependencies, name: str, email: str, password: str,
     if user is None or not may_send_email(deps, email):
         return
     if user["email_verified"]:
-        send_account_exists(deps, email)
+        send_account_exists(deps, user["userid"], email)
         return
     token, text = _verification(deps, user, chosen)
     deps.store.put(token)
-    send_verification(deps, email, text)
+    send_verification(deps, user["userid"], email, text)
 
 
 def _resend(deps: Dependencies, user: Account, registration: str) -> None:
@@ -134,7 +134,7 @@ def _resend(deps: Dependencies, user: Account, registration: str) -> None:
         chosen = {name: same[-1][name] for name in _FROM_REGISTRATION} if same else {}
     token, text = _verification(deps, user, chosen)
     deps.store.put(token)
-    send_verification(deps, user["email"], text)
+    send_verification(deps, user["userid"], user["email"], text)
 
 
 def _verification(deps: Dependencies, user: Account, chosen: dict[str, str]) -> tuple[Token, str]:

@@ -6,6 +6,7 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from services.users.actions.accounts import BadToken
+from services.users.actions.email_log import record
 from services.users.actions.notifications import may_send_email
 from services.users.dependencies import Dependencies, JobDependencies
 from services.users.documents import STOCK_ALERT, StockAlert, stock_alert_id
@@ -21,6 +22,7 @@ from shared.translation import active_language, gettext, language_active
 
 log = logging.getLogger(__name__)
 
+STOCK_ALERT_EMAIL, STOCK_ALERT_QUESTION = "stock-alert", "stock-alert-question"
 LOOKUP_SIZE = 200
 REQUESTS_PER_HOUR = 30
 RESEND_AFTER = timedelta(minutes=5)
@@ -47,18 +49,20 @@ def request(deps: Dependencies, sku: str, email: str, userid: str | None, addres
     account = deps.store.user(userid) if userid else None
     email = normalised_email(email or (account["email"] if account else ""))
     is_own = account is not None and account["email_verified"] and account["email"] == email
-    alert = _requested(deps, sku, email, confirmed=is_own)
+    own = account["userid"] if is_own and account else ""
+    alert = _requested(deps, sku, email, userid=own)
     if "confirmed" not in alert and may_send_email(deps, email):
-        deps.mailer.send(_question(deps, alert, offer))
+        deps.mailer.send(question_email(deps, alert, offer, _token(deps, alert)))
 
 
-def _requested(deps: Dependencies, sku: str, email: str, *, confirmed: bool) -> StockAlert:
-    moment, docid = now(), stock_alert_id(sku, email)
+def _requested(deps: Dependencies, sku: str, email: str, *, userid: str) -> StockAlert:
+    """`userid`: of the account whose confirmed address it is; "" for any other address."""
+    moment, docid, confirmed = now(), stock_alert_id(sku, email), bool(userid)
     alert = STOCK_ALERT.build(
         docid, sku=sku, email=email, requested=iso(moment), language=active_language().code
     )
     if confirmed:
-        alert["confirmed"] = iso(moment)
+        alert |= {"confirmed": iso(moment), "userid": userid}
     else:
         alert["expires"] = iso(moment + timedelta(hours=deps.settings.verify_token_hours))
     if deps.store.try_put(alert):
@@ -108,7 +112,9 @@ def _send(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], momen
     except UpdateConflict:
         return False
     try:
-        deps.direct_mailer.send(_news(deps, claimed, offer))
+        with language_active(deps.language(claimed.get("language", ""))):
+            email = news_email(deps, claimed, offer, _token(deps, claimed))
+        deps.direct_mailer.send(email)
     except (Unavailable, OSError) as error:
         log.warning("a stock alert waits for its next turn: %s", error)
         deps.store.put(
@@ -116,6 +122,8 @@ def _send(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], momen
         )
         return False
     deps.store.delete(claimed)
+    if userid := claimed.get("userid"):
+        record(deps, userid, STOCK_ALERT_EMAIL, sku=claimed["sku"])
     return True
 
 
@@ -134,7 +142,8 @@ def _alert_of(deps: Dependencies, token: str) -> StockAlert | None:
     return STOCK_ALERT.typed(deps.store.get(docid))
 
 
-def _question(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any]) -> Email:
+def question_email(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], token: str) -> Email:
+    """In the active language. `token` is `_token`, or a text that opens nothing for who only looks at the e-mail."""
     text = gettext(
         "somebody, hopefully you, wants to know when %(product)s can be bought again. Please confirm it, and we send one e-mail then.",
         product=_named(offer),
@@ -144,28 +153,27 @@ def _question(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any]) -
         alert["email"],
         gettext("Shall we write when %(product)s is back?", product=_named(offer)),
         "\n\n".join([gettext("Hello,"), text, ignored]),
-        page=_page(deps, alert, "confirm"),
+        page=_page(token, "confirm"),
         label=gettext("Yes, write to me"),
     )
 
 
-def _news(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any]) -> Email:
-    """In the language of the page on which it was asked for."""
-    with language_active(deps.language(alert.get("language", ""))):
-        text = gettext(
-            "%(product)s is in stock again, while it lasts. You asked us to write once, and we won't again.",
-            product=_named(offer),
-        )
-        link = f"{deps.job_settings.storefront_url.rstrip('/')}{_page(deps, alert, 'cancel')}"
-        return deps.email(
-            alert["email"],
-            gettext("%(product)s is back", product=_named(offer)),
-            "\n\n".join([gettext("Hello,"), text]),
-            closing=gettext("Not you? End it here: %(link)s", link=link),
-            page=f"/product/{quote(alert['sku'], safe='')}",
-            label=gettext("See it in the shop"),
-            key=f"stock.{alert['_id'].partition(':')[2][:24]}.{alert['requested'].replace(':', '')}",
-        )
+def news_email(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], token: str) -> Email:
+    """In the active language: that of the page on which it was asked for. `token` as above."""
+    text = gettext(
+        "%(product)s is in stock again, while it lasts. You asked us to write once, and we won't again.",
+        product=_named(offer),
+    )
+    link = f"{deps.job_settings.storefront_url.rstrip('/')}{_page(token, 'cancel')}"
+    return deps.email(
+        alert["email"],
+        gettext("%(product)s is back", product=_named(offer)),
+        "\n\n".join([gettext("Hello,"), text]),
+        closing=gettext("Not you? End it here: %(link)s", link=link),
+        page=f"/product/{quote(alert['sku'], safe='')}",
+        label=gettext("See it in the shop"),
+        key=f"stock.{alert['_id'].partition(':')[2][:24]}.{alert['requested'].replace(':', '')}",
+    )
 
 
 def _named(offer: dict[str, Any]) -> str:
@@ -173,6 +181,9 @@ def _named(offer: dict[str, Any]) -> str:
     return f"{offer['name']} ({options})" if options else str(offer["name"])
 
 
-def _page(deps: JobDependencies, alert: StockAlert, verb: str) -> str:
-    token = token_of(deps.job_settings.secret_key, alert["_id"])
+def _token(deps: JobDependencies, alert: StockAlert) -> str:
+    return token_of(deps.job_settings.secret_key, alert["_id"])
+
+
+def _page(token: str, verb: str) -> str:
     return f"/stock-alerts/{verb}?{urlencode({'token': token})}"

@@ -46,6 +46,7 @@ def verify(deps: Dependencies, text: str, proof: Proof) -> Account:
         return _confirm_new_email(deps, token, user)
     chosen = _chosen(deps, proof, token, user)
     confirmed: Account = {**_confirmed(user, chosen), "updated": timestamp()}
+    confirmed.setdefault("verified", confirmed["updated"])
     written, _ = deps.store.put_many([confirmed, {**token, "used": timestamp()}])
     if written.error:
         return update_user(

@@ -4,6 +4,7 @@ from services.users.resources.accounts import accounts
 from services.users.resources.addresses import addresses
 from services.users.resources.audit import audit
 from services.users.resources.basket import basket
+from services.users.resources.customers import customers
 from services.users.resources.internal import internal
 from services.users.resources.payment_methods import payment_methods
 from services.users.resources.preferences import preferences
@@ -26,6 +27,7 @@ BLUEPRINTS = (
     stock_alerts,
     privacy,
     staff,
+    customers,
     audit,
     internal,
 )

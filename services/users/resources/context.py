@@ -14,3 +14,8 @@ def dependencies() -> Dependencies:
 def own_userid(_: Mapping[str, Any]) -> str:
     """The subject, in the audit trail, of what staff do to their own account."""
     return current_user().userid
+
+
+def actor() -> str:
+    """The user of the request, as documents name who did something."""
+    return f"user {current_user().userid}"

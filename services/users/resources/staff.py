@@ -115,8 +115,8 @@ def get_user(userid: str) -> Response:
 @time_limit(30)
 @audited("erase", "userid", details=_step_up)
 def erase_user(body: dict[str, str], userid: str) -> Response:
-    """Erase a person who asked for it; for one of the staff the admin's own `password` is needed"""
-    _require_own_password(userid, body.get("password"))
+    """Erase a person who asked for it; the admin's own `password` is checked when it is sent, and needed for one of the staff"""
+    _check_own_password(userid, body.get("password"))
     privacy.erase(dependencies(), userid, allow_closed=True)
     return nothing()
 
@@ -141,6 +141,15 @@ def close(body: dict[str, str], userid: str) -> Response:
 def reopen(userid: str) -> Response:
     """Open a closed account again"""
     return json_answer(act.open_account(dependencies(), userid))
+
+
+def _check_own_password(userid: str, password: str | None) -> None:
+    """Of whoever is logged in, when it is sent. Raises as `_require_own_password`."""
+    if password:
+        act.get_user(dependencies(), userid)
+        require_password(dependencies(), current_user(), password)
+    else:
+        _require_own_password(userid, password)
 
 
 def _require_own_password(userid: str, password: str | None) -> None:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 from services.users.documents import (
     ACCESS_CHANGES,
     ACCOUNT_BY_EMAIL,
+    CUSTOMERS,
     DEFAULT_ADDRESS,
     DESIGN,
     ERASURES,
@@ -27,7 +28,18 @@ from services.users.documents import (
     user_partition,
 )
 from shared.clock import iso
-from shared.couch import HIGHEST_KEY, Doc, Document, NoSuchDocument, Page, Server, UpdateConflict, Written
+from shared.couch import (
+    HIGHEST_KEY,
+    Doc,
+    Document,
+    NoSuchDocument,
+    Page,
+    PageOf,
+    Server,
+    StaleRows,
+    UpdateConflict,
+    Written,
+)
 
 _PAGE_SIZE = 200
 _UNSYNCED = ("sync", "session-", "token-")
@@ -101,6 +113,28 @@ class UserStore:
         return self.database.across_partitions.find(
             STAFF, {"roles_changed": {"$gte": ""}}, limit=limit, bookmark=bookmark
         )
+
+    def customers(
+        self, group: str, text: str, *, limit: int, after: list[str] | None = None
+    ) -> PageOf[Account]:
+        """U5: accounts of a group ("" for all) that are found by this text ("" for all), newest first; `after`: [created, userid] of the
+        last one seen. 1 global query."""
+        last: list[Any] = [*after] if after else [HIGHEST_KEY]
+        rows = self.database.across_partitions.view(
+            CUSTOMERS,
+            start=[group, text, *last],
+            end=[group, text],
+            descending=True,
+            include_docs=True,
+            limit=limit + 2,
+            allow_stale=True,
+        )
+        stale = isinstance(rows, StaleRows)
+        if after and rows and rows[0]["key"][-2:] == after:
+            rows = rows[1:]
+        following = rows[limit - 1]["key"][-2:] if len(rows) > limit else None
+        docs = [row["doc"] for row in rows[:limit] if row.get("doc")]
+        return PageOf([cast(Account, doc) for doc in docs], following, stale=stale)
 
     def unfinished_erasures(self) -> list[Doc]:
         """Accounts being erased. 1 global query, for the worker."""

@@ -18,6 +18,8 @@ from tests.waiting import eventually
 PAGES = (
     "/admin",
     "/admin/orders",
+    "/admin/customers",
+    "/admin/guests?email=somebody@example.com",
     "/admin/products",
     "/admin/products/new",
     "/admin/search",

@@ -160,6 +160,11 @@ PAGES = [
     "/admin/settings",
     "/admin/import",
     "/admin/failures",
+    "/admin/customers",
+    "/admin/customers?q=nowhereword@example.com",
+    "/admin/customers/nowhereword",
+    "/admin/guests?email=nowhereword@example.com",
+    "/admin/guests/erasure?email=nowhereword@example.com",
     "/admin/staff",
     "/admin/audit",
     "/admin/supplier-deliveries",
@@ -193,6 +198,20 @@ def test_every_text_of_an_order_at_the_desk_is_looked_up(desk: Visitor, looked_u
     looked_up(desk.submit(f"{address}/dispatch", courier="nowhereword", courierid="nowhereword"))
     looked_up(desk.submit(f"{address}/delivery"))
     looked_up(desk.get(f"{address}/emails"))
+
+
+def test_every_text_of_a_customer_at_the_desk_is_looked_up(desk: Visitor, looked_up: Check) -> None:
+    desk.get("/admin")
+    choose(desk, LANGUAGE)
+    links = [href for href, _ in desk.get("/admin/customers").links]
+    address = next(href for href in links if href.startswith("/admin/customers/"))
+    looked_up(desk.get(address))
+    looked_up(desk.submit(f"{address}/notes", text=""))
+    looked_up(desk.submit(f"{address}/group", group="No Group"))
+    looked_up(desk.get(f"{address}/emails"))
+    looked_up(desk.submit(f"{address}/emails"))
+    looked_up(desk.get(f"{address}/erasure"))
+    looked_up(desk.submit(f"{address}/erasure", password="nowhereword"))
 
 
 def test_every_answer_to_a_form_of_the_desk_is_looked_up(desk: Visitor, looked_up: Check) -> None:

@@ -36,7 +36,7 @@ def test_the_export_holds_everything_and_no_secret(person):
     assert data["recently_viewed"][0]["productid"] == "kettle"
     assert (data["orders"], data["store_credit"], data["reviews"]) == ([], [], [])
     kinds = {doc["type"] for doc in data["documents"]}
-    assert kinds == {"user", "userdelivery", "paymentmethod", "preferences", "token"}
+    assert kinds == {"user", "userdelivery", "paymentmethod", "preferences", "token", "accountemail"}
     assert "argon2" not in answer.text
 
 

@@ -45,6 +45,9 @@ def writes_of(who: Person, victim: str, accomplice: str) -> dict[str, int]:
         "dismiss": ("PUT", f"/v1/admin/staff/{victim}", {"roles": []}),
         "put into a group": ("PUT", f"/v1/admin/users/{victim}/group", {"group": "friends"}),
         "close": ("PUT", f"/v1/admin/users/{victim}/closure", {"reason": "revenge", "password": PASSWORD}),
+        "note on": ("POST", f"/v1/admin/customers/{victim}/notes", {"text": "x"}),
+        "send an e-mail": ("POST", f"/v1/admin/customers/{victim}/emails", {"kind": "new-password"}),
+        "export": ("POST", f"/v1/admin/customers/{victim}/export", None),
         "look up": ("POST", "/v1/admin/users/lookup", {"email": accomplice}),
         "erase": ("DELETE", f"/v1/admin/users/{victim}", {"password": PASSWORD}),
     }

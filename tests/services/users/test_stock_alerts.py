@@ -105,6 +105,21 @@ def test_who_is_logged_in_needs_no_confirmation_and_a_variant_is_meant_alone(pro
     ]
 
 
+def test_staff_see_that_it_went_out_and_what_it_read_like(products, person, deps, users_url):
+    ann, productid = person(), sell(products)
+    assert ann.post(PATH, {"sku": productid}).status_code == 202
+    restock(products, productid)
+    assert stock_alerts.notify(deps, now()) == 1
+    desk = Api(users_url, products.token)
+    sent = desk.get(f"/v1/admin/customers/{ann.userid}/emails").json()["items"]
+    assert [(each["kind"], each.get("sku")) for each in sent] == [
+        ("stock-alert", productid),
+        ("verification", None),
+    ]
+    shown = desk.get(f"/v1/admin/customers/{ann.userid}/emails/stock-alert").json()
+    assert (shown["to"], shown["subject"]) == (ann.email, f"The {productid} is back")
+
+
 def test_the_link_of_the_e_mail_ends_it(products, guest, inbox, deps):
     email, productid = new_email(), sell(products)
     guest.post(PATH, {"sku": productid, "email": email})

@@ -1,4 +1,4 @@
-"""Notes of staff on an order, at the desk."""
+"""Notes of staff on an order and on a product, at the desk."""
 
 from flask import flash, redirect, request, url_for
 from werkzeug import Response as BaseResponse
@@ -29,3 +29,21 @@ def add_note(orderid: str) -> BaseResponse:
         flash(forms.error_text(error), "bad")
         return redirect(url_for("desk.order", orderid=orderid))
     return done(orderid, _("Noted."))
+
+
+@desk.get("/products/<productid>/notes")
+def back_to_product_notes(productid: str) -> BaseResponse:
+    return redirect(url_for("desk.product", productid=productid, form=request.args.get("form")))
+
+
+@desk.post("/products/<productid>/notes")
+def note_product(productid: str) -> BaseResponse:
+    form = forms.Form(forms.NOTE).read(request.form)
+    try:
+        if not form.is_valid:
+            raise Invalid(" ".join(form.errors["text"]))
+        services().products.add_note(token(), productid, form.values["text"], forms.key(request.form))
+        flash(_("Noted."), "good")
+    except Invalid as error:
+        flash(forms.error_text(error), "bad")
+    return redirect(url_for("desk.product", productid=productid))

@@ -217,6 +217,10 @@ def _page(product: Json | None, shown: ProductForm, etag: str, stock: forms.Form
         max_bytes=dependencies().settings.picture_bytes,
         max_pictures=MAX_PICTURES,
         sku=request.form.get("sku", ""),
+        product_notes=services().products.notes(token(), product["productid"]) if product else [],
+        note=restore(forms.Form(forms.NOTE), url_for("desk.note_product", productid=product["productid"]))
+        if product
+        else None,
     )
 
 

@@ -30,6 +30,11 @@ TEXTS: Final = (
     _("At most %(count)s characters."),
     _("Some fields do not fit together; see errors."),
     _("Some fields are not right; see errors."),
+    # daily figures
+    _("At most %(count)s addresses."),
+    _("Write each like name@example.com, a line each."),
+    _("%(value)s is no time zone."),
+    _("Write it like Europe/Berlin."),
     # customers
     _("The e-mail address is confirmed already."),
     _("The account is closed: open it first."),

@@ -11,7 +11,8 @@ from services.orders.actions.return_emails import compose_return
 from services.orders.declarations.events import ResentEmail
 from services.orders.dependencies import Dependencies
 from services.orders.documents import GIFT_CARDS_SENT, NOTICE, RESENT_EMAIL, order_key
-from services.orders.rules.assembly import OrderDocuments, payment_page
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.order_answers import payment_page
 from services.orders.rules.progress import PAYMENT_LINK
 from services.orders.rules.writing import event_fields
 from shared.couch import time_ordered_id

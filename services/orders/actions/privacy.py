@@ -9,8 +9,9 @@ from services.orders.actions.notes import note_answer
 from services.orders.actions.payment_pages import forget_customers
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, DRAFT_ORDER
-from services.orders.rules.assembly import OrderDocuments, whole_order
+from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.erasure import erased, guest_key, personal
+from services.orders.rules.order_answers import whole_order
 from services.orders.store import Key
 from shared.clock import timestamp
 from shared.couch import Document

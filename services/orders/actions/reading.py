@@ -7,8 +7,9 @@ from typing import Any
 
 from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.dependencies import Dependencies
-from services.orders.rules.assembly import OrderDocuments, summary_of, whole_order
+from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import guest_token
+from services.orders.rules.order_answers import summary_of, whole_order
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import Progress, is_failed, is_finished
 from services.orders.rules.returns import last_day_to_return

@@ -8,8 +8,9 @@ from services.orders.actions.reading import NoSuchOrder, any_order
 from services.orders.clients.payments import answer_of
 from services.orders.clients.sandbox_pages import page_key
 from services.orders.dependencies import Dependencies
-from services.orders.rules.assembly import OrderDocuments, payment_page
+from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import to_charge
+from services.orders.rules.order_answers import payment_page
 from services.orders.settings import SANDBOX
 
 

@@ -22,7 +22,7 @@ from services.orders.actions.sweep import open_attempts_span
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor, order_response
 from services.orders.rules.periods import span
-from services.orders.schemas import answers, requests
+from services.orders.schemas import answers, desk, requests
 from shared.couch.deadline import NO_LIMIT, time_limit
 from shared.money import Money, money
 from shared.web import (
@@ -47,8 +47,8 @@ LINES = (NDJSON, "text/plain")
 
 @admin.get("/orders")
 @require_role("admin", "staff")
-@admin.arguments(requests.OrdersArgs, location="query")
-@admin.response(200, answers.DeskOrderPage)
+@admin.arguments(desk.OrdersArgs, location="query")
+@admin.response(200, desk.DeskOrderPage)
 @admin.alt_response(400, "BAD_REQUEST")
 def list_orders(args: dict[str, Any]) -> Response:
     """Orders placed in [from, to), newest first, by any of these together: one global query, and a full page while there is one"""
@@ -65,8 +65,8 @@ def list_orders(args: dict[str, Any]) -> Response:
 
 @admin.get("/orders/counts")
 @require_role("admin", "staff")
-@admin.arguments(requests.OrderCountArgs, location="query")
-@admin.response(200, answers.OrderCounts)
+@admin.arguments(desk.OrderCountArgs, location="query")
+@admin.response(200, desk.OrderCounts)
 def count_orders(args: dict[str, Any]) -> Response:
     """How many orders there are of each status: one global query"""
     counts = desk_orders.count_orders(
@@ -77,8 +77,8 @@ def count_orders(args: dict[str, Any]) -> Response:
 
 @admin.get("/orders/spend")
 @require_role("admin", "staff")
-@admin.arguments(requests.SpendArgs, location="query")
-@admin.response(200, answers.SpendByCurrency)
+@admin.arguments(desk.SpendArgs, location="query")
+@admin.response(200, desk.SpendByCurrency)
 def spend(args: dict[str, str]) -> Response:
     """What a customer, or a guest by e-mail, has paid and got back, by currency: one global query. A moment behind the orders themselves"""
     items = desk_orders.spend(dependencies(), customer=args["customer"], email=args["email"])
@@ -88,7 +88,7 @@ def spend(args: dict[str, str]) -> Response:
 @admin.get("/attempts")
 @require_role("admin", "staff")
 @admin.arguments(PageArgs, location="query")
-@admin.response(200, answers.OrderPage)
+@admin.response(200, desk.OrderPage)
 @admin.alt_response(400, "BAD_REQUEST")
 def open_attempts(args: dict[str, Any]) -> Response:
     """Checkout attempts without an outcome yet; reconciliation ends each of them"""
@@ -98,7 +98,7 @@ def open_attempts(args: dict[str, Any]) -> Response:
 @admin.get("/unfinished")
 @require_role("admin", "staff")
 @admin.arguments(PageArgs, location="query")
-@admin.response(200, answers.OrderPage)
+@admin.response(200, desk.OrderPage)
 @admin.alt_response(400, "BAD_REQUEST")
 def unfinished(args: dict[str, Any]) -> Response:
     """Orders on which the worker, a courier or a provider still has something to do"""
@@ -107,8 +107,8 @@ def unfinished(args: dict[str, Any]) -> Response:
 
 @admin.get("/authorizations")
 @require_role("admin", "staff")
-@admin.arguments(requests.AuthorizationArgs, location="query")
-@admin.response(200, answers.Authorizations)
+@admin.arguments(desk.AuthorizationArgs, location="query")
+@admin.response(200, desk.Authorizations)
 def list_authorizations(args: dict[str, Any]) -> Response:
     """Money that is reserved and not taken yet, soonest to expire first: dispatch these orders, or cancel them"""
     listed = captures.authorizations(dependencies(), args["days"])

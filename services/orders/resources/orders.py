@@ -17,7 +17,7 @@ from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import order_response, reader, requested_order, return_response
-from services.orders.schemas import answers, requests
+from services.orders.schemas import answers, desk, requests
 from shared.couch.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
 from shared.web import (
@@ -76,7 +76,7 @@ def price(body: dict[str, Any]) -> Response:
 @orders.get("")
 @require_user
 @orders.arguments(requests.HistoryArgs, location="query")
-@orders.response(200, answers.OrderPage)
+@orders.response(200, desk.OrderPage)
 @orders.alt_response(400, "BAD_REQUEST")
 def history(args: dict[str, Any]) -> Response:
     """One's own orders, newest first: one global query"""

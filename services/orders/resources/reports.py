@@ -10,7 +10,7 @@ from services.orders.resources.context import dependencies
 from services.orders.rules.charts import Bar, bar_chart
 from services.orders.rules.periods import span
 from services.orders.rules.reports import as_csv, major
-from services.orders.schemas import answers, requests
+from services.orders.schemas import reports as schemas
 from shared.couch.deadline import time_limit
 from shared.web import (
     Blueprint,
@@ -46,7 +46,7 @@ def _live_report(path: str, arguments: type[Shape], answer: type[Shape]) -> Call
     return decorate
 
 
-@_live_report("/sales", requests.SalesArgs, answers.SalesReport)
+@_live_report("/sales", schemas.SalesArgs, schemas.SalesReport)
 def sales(args: dict[str, Any]) -> Response:
     """Orders, units, gross, refunds and net by period and currency: one global query"""
     report = act.sales(dependencies(), args["by"], span(args["start"], args["end"]), args["currency"])
@@ -61,7 +61,7 @@ def sales(args: dict[str, Any]) -> Response:
     return _answered(report, report["rows"], f"Net sales by {args['by']}", bars)
 
 
-@_live_report("/best-sellers", requests.BestSellersArgs, answers.BestSellers)
+@_live_report("/best-sellers", schemas.BestSellersArgs, schemas.BestSellers)
 def best_sellers(args: dict[str, Any]) -> Response:
     """Products by units sold less returned: one global query"""
     rows = act.best_sellers(dependencies(), span(args["start"], args["end"]), args["limit"], args["by"])
@@ -69,7 +69,7 @@ def best_sellers(args: dict[str, Any]) -> Response:
     return _answered({"rows": rows}, rows, "Best sellers by units", bars)
 
 
-@_live_report("/tax", requests.SpanArgs, answers.TaxReport)
+@_live_report("/tax", schemas.SpanArgs, schemas.TaxReport)
 def tax(args: dict[str, Any]) -> Response:
     """Tax by country, region and rate, payments less refunds, by whole days: one global query"""
     rows = act.tax(dependencies(), span(args["start"], args["end"]))
@@ -83,14 +83,14 @@ def tax(args: dict[str, Any]) -> Response:
 
 @reports.get("/comparison")
 @require_role("admin", "staff")
-@reports.arguments(requests.SpanArgs, location="query")
-@reports.response(200, answers.Comparison)
+@reports.arguments(schemas.SpanArgs, location="query")
+@reports.response(200, schemas.Comparison)
 def comparison(args: dict[str, Any]) -> Response:
     """Orders, discounts, tax, refunds and returns of whole days, beside as many days before them: one global query"""
     return json_answer(act.comparison(dependencies(), span(args["start"], args["end"])))
 
 
-@_live_report("/fulfilment", requests.SpanArgs, answers.Fulfilment)
+@_live_report("/fulfilment", schemas.SpanArgs, schemas.Fulfilment)
 def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""
     rows = act.fulfilment(dependencies(), span(args["start"], args["end"]))
@@ -104,7 +104,7 @@ def fulfilment(args: dict[str, Any]) -> Response:
 @reports.get("")
 @require_role("admin", "staff")
 @reports.arguments(PageArgs, location="query")
-@reports.response(200, answers.ReportPage)
+@reports.response(200, schemas.ReportPage)
 @reports.alt_response(400, "BAD_REQUEST")
 def list_reports(args: dict[str, Any]) -> Response:
     """Reports requested and periods closed, newest first"""
@@ -115,8 +115,8 @@ def list_reports(args: dict[str, Any]) -> Response:
 @reports.post("")
 @require_role("admin", "staff")
 @reports.doc(parameters=[OPTIONAL_KEY])
-@reports.arguments(requests.ReportRequest)
-@reports.response(202, answers.ReportCreated)
+@reports.arguments(schemas.ReportRequest)
+@reports.response(202, schemas.ReportCreated)
 @audited("request report", "kind", "from", "to")
 def request_report(body: dict[str, Any]) -> Response:
     """Have a report computed and stored by the worker"""
@@ -127,8 +127,8 @@ def request_report(body: dict[str, Any]) -> Response:
 @reports.post("/closings")
 @require_role("admin")
 @reports.doc(parameters=[OPTIONAL_KEY])
-@reports.arguments(requests.ClosingRequest)
-@reports.response(201, answers.Report)
+@reports.arguments(schemas.ClosingRequest)
+@reports.response(201, schemas.Report)
 @audited("close period", "period", "kind")
 def close(body: dict[str, str]) -> Response:
     """Close a day or month now; the worker does it every night by itself"""
@@ -139,7 +139,7 @@ def close(body: dict[str, str]) -> Response:
 
 @reports.get("/<string:reportid>")
 @require_role("admin", "staff")
-@reports.response(200, answers.Report)
+@reports.response(200, schemas.Report)
 @reports.alt_response(404, "NOT_FOUND")
 def get_report(reportid: str) -> Response:
     """A computed report with its progress, or a closing (`month-2026-11`) with how it compares to the sales as they are now"""

@@ -5,7 +5,8 @@ from flask import Response
 from services.orders.actions import reading
 from services.orders.actions.reading import Reader
 from services.orders.resources.context import dependencies
-from services.orders.rules.assembly import OrderDocuments, shown_return
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.order_answers import shown_return
 from services.orders.rules.order_returns import OrderReturn
 from shared.web import add_log_fields, current_user, json_answer, optional_user
 

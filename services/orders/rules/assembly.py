@@ -1,14 +1,9 @@
-"""Documents to the order that customers see, and the documents a step writes."""
+"""The documents of an order, and what they say of it."""
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from services.orders.declarations.events import (
-    CANCELLATION_FIELDS,
-    DELIVERY_FIELDS,
-    DISPATCH_FIELDS,
-    PAYMENT_FIELDS,
-    REFUND_FIELDS,
     Cancellation,
     Decision,
     GiftCardIssue,
@@ -23,9 +18,9 @@ from services.orders.declarations.events import (
     Refund,
 )
 from services.orders.declarations.exchanges import PAID as EXCHANGE_PAID
-from services.orders.declarations.invoices import INVOICE_FIELDS, CreditNote, Invoice, NumberRequest
-from services.orders.declarations.order import ORDER_FIELDS, Customer, Order, OrderLineItem
-from services.orders.declarations.parts import EMAIL_SHIPPING, LINE_FIELDS, Line, SoldLine, line_key
+from services.orders.declarations.invoices import CreditNote, Invoice, NumberRequest
+from services.orders.declarations.order import Customer, Order, OrderLineItem
+from services.orders.declarations.parts import EMAIL_SHIPPING, Line, SoldLine, line_key
 from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.declarations.summaries import OrderSummary
 from services.orders.documents import (
@@ -39,33 +34,18 @@ from services.orders.documents import (
     RETURN_EXCHANGE,
     RETURN_REQUEST,
 )
-from services.orders.rules.credits import credits_of, to_charge
-from services.orders.rules.order_returns import EXCHANGED_KEY, OrderReturn, return_answer, returns_of
-from services.orders.rules.parcel_answers import (
-    line_cancellation_answer,
-    line_progress,
-    parcel_answer,
-    timeline,
-)
+from services.orders.rules.order_returns import EXCHANGED_KEY, OrderReturn, returns_of
 from services.orders.rules.parcels import Parcel, Quantities, numbered, parcels_of, undecided
 from services.orders.rules.progress import (
     Progress,
-    is_dispatched,
-    number_of,
     progress_of,
-    refunded_of,
-    returned_of,
     status_of,
 )
 from services.orders.rules.returns import quantities_by_key
 from shared.couch import DeclaredType, Document
 from shared.errors import Conflict
-from shared.fields import Declaration
-from shared.money import money
 
 D = TypeVar("D")
-
-PERSONAL_FIELDS: Final = ("name", "email", "deliveryAddress")
 
 
 class NotPaid(Conflict):
@@ -377,81 +357,3 @@ class OrderDocuments:
         """The same order with one document more: what was just written is answered without reading it back."""
         others = [known for known in self.documents if known["_id"] != doc["_id"]]
         return OrderDocuments([*others, doc])
-
-
-def whole_order(found: OrderDocuments) -> dict[str, Any]:
-    """The order of api.md."""
-    order, customer, progress = found.order, found.customer, found.progress
-    returns, parcels, cancelled = found.order_returns, found.parcels, found.line_cancellations
-    status = status_of(progress)
-    return {
-        **ORDER_FIELDS.shown(order),
-        "status": status,
-        "refunded": refunded_of(progress),
-        "returned": returned_of(progress),
-        "items": [
-            LINE_FIELDS.shown(line) | line_progress(line, status, parcels, cancelled, returns)
-            for line in order["basket"]
-        ],
-        "deliveryCharge": order["delivery"],
-        "credits": credits_of(order),
-        "to_pay": to_charge(order),
-        **({name: customer[name] if customer else None for name in PERSONAL_FIELDS}),
-        "payment": _shown_payment(found),
-        "payment_page": payment_page(found),
-        "payment_processing": found.is_open and found.processing is not None,
-        "dispatch": _shown(DISPATCH_FIELDS, found.dispatch),
-        "delivery": _shown(DELIVERY_FIELDS, found.delivery),
-        "parcels": [parcel_answer(parcel) for parcel in parcels],
-        "cancellation": _shown(CANCELLATION_FIELDS, found.cancellation),
-        "line_cancellations": [line_cancellation_answer(each, found.refunds) for each in cancelled],
-        "refunds": [
-            {**REFUND_FIELDS.shown(refund), "settled": found.settled(refund)} for refund in found.refunds
-        ],
-        "returns": [shown_return(found, back) for back in returns],
-        "invoice": _shown(INVOICE_FIELDS, found.invoice),
-        "credit_notes": [
-            {"number": note["number"], "refund": number, "date": note["date"]}
-            for number, note in sorted(found.credit_notes.items())
-        ],
-        "timeline": timeline(found.documents, parcels, all_sent=is_dispatched(progress)),
-    }
-
-
-def shown_return(found: OrderDocuments, back: OrderReturn) -> dict[str, Any]:
-    return return_answer(back, found.refunds, restocked=found.is_restocked(back.reference))
-
-
-def payment_page(found: OrderDocuments) -> dict[str, str] | None:
-    """Where an order can still be paid; None for one that is paid, ended or waits for its money."""
-    session = found.session
-    if session is None or found.processing is not None or not found.is_open:
-        return None
-    return {"url": session["url"], "expires": session["expires"]}
-
-
-def _shown_payment(found: OrderDocuments) -> dict[str, Any] | None:
-    payment = _shown(PAYMENT_FIELDS, found.payment)
-    return payment and {**payment, "captured": found.is_captured}
-
-
-def summary_of(
-    orderid: str, userid: str | None, placed: str, currency: str, progress: Progress
-) -> dict[str, Any]:
-    """One line of a list of orders, from the sums of a view row alone."""
-    return {
-        "orderid": orderid,
-        "number": number_of(progress),
-        "userid": userid,
-        "date": placed,
-        "status": status_of(progress),
-        "refunded": refunded_of(progress),
-        "returned": returned_of(progress),
-        "open_returns": progress.open_returns,
-        "total": money(progress.ordered or progress.paid, currency),
-        "units": progress.units,
-    }
-
-
-def _shown(declaration: Declaration, doc: Document | None) -> dict[str, Any] | None:
-    return None if doc is None else declaration.shown(doc)

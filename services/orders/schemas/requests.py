@@ -4,8 +4,7 @@ from typing import Any
 
 import marshmallow as ma
 
-from services.orders.declarations import events, order, reports, returns
-from services.orders.rules.progress import STATUSES
+from services.orders.declarations import events, order, returns
 from shared.addresses import PART_FIELDS, PARTS, checked
 from shared.errors import Invalid
 from shared.fields import Text as FieldText
@@ -333,93 +332,6 @@ class HistoryArgs(PageArgs):
         load_default=True,
         metadata={"description": "whether attempts that ended without a payment are listed too"},
     )
-
-
-class SpanArgs(Shape):
-    """`from` is included, `to` is not."""
-
-    class Meta:
-        unknown = ma.EXCLUDE
-
-    start = ma.fields.String(data_key="from", load_default=None, validate=ma.validate.Regexp(DATE))
-    end = ma.fields.String(data_key="to", load_default=None, validate=ma.validate.Regexp(DATE))
-
-
-class SalesArgs(SpanArgs):
-    by = ma.fields.String(load_default="total", validate=ma.validate.OneOf(reports.GRANULARITIES))
-    currency = ma.fields.String(load_default=None, validate=ma.validate.Regexp(r"^[A-Z]{3}$"))
-
-
-class BestSellersArgs(SpanArgs):
-    limit = ma.fields.Integer(load_default=20, validate=ma.validate.Range(1, 1000))
-    by = ma.fields.String(load_default="product", validate=ma.validate.OneOf(["product", "sku"]))
-
-
-class AuthorizationArgs(Shape):
-    class Meta:
-        unknown = ma.EXCLUDE
-
-    days = ma.fields.Integer(
-        load_default=3,
-        validate=ma.validate.Range(0, 60),
-        metadata={"description": "those that can be taken for so many days more at most"},
-    )
-
-
-class OrderCountArgs(Shape):
-    class Meta(PageArgs.Meta):
-        pass
-
-    q = ma.fields.String(
-        load_default=None,
-        validate=ma.validate.Length(max=200),
-        metadata={
-            "description": "an order's number (A-100042) or id, words of the customer's name, or the e-mail"
-        },
-    )
-    product = ma.fields.String(
-        load_default=None,
-        validate=ma.validate.Length(max=1000),
-        metadata={"description": "a productid or SKU that was ordered"},
-    )
-    open_returns = ma.fields.Boolean(
-        load_default=False, metadata={"description": "only orders with returns that wait"}
-    )
-
-
-class OrdersArgs(OrderCountArgs, PageArgs):
-    start = ma.fields.String(data_key="from", load_default=None, validate=ma.validate.Regexp(DATE))
-    end = ma.fields.String(data_key="to", load_default=None, validate=ma.validate.Regexp(DATE))
-    status = ma.fields.String(load_default=None, validate=ma.validate.OneOf(STATUSES))
-    customer = Text(
-        0,
-        64,
-        load_default="",
-        metadata={"description": "a userid: all orders of this customer; goes with no other filter"},
-    )
-
-
-class SpendArgs(Shape):
-    """Whose: a customer, or who ordered as a guest."""
-
-    class Meta:
-        unknown = ma.EXCLUDE
-
-    customer = Text(0, 64, load_default="", metadata={"description": "a userid"})
-    email = Text(0, 254, load_default="", metadata={"description": "of a guest"})
-
-    @ma.validates_schema
-    def check_one(self, data: dict[str, Any], **_: Any) -> None:
-        if bool(data["customer"]) == bool(data["email"]):
-            raise ma.ValidationError("Name a customer or the e-mail of a guest.", "customer")
-
-
-class ReportRequest(Shape.from_dict(request_fields("Report", reports.REPORT_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
-    start = ma.fields.String(data_key="from", required=True, validate=ma.validate.Regexp(DATE))
-    end = ma.fields.String(data_key="to", required=True, validate=ma.validate.Regexp(DATE))
-
-
-ClosingRequest = Shape.from_dict(request_fields("Closing", reports.CLOSING_FIELDS), name="ClosingRequest")
 
 
 class ImportArgs(Shape):

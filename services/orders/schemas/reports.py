@@ -1,0 +1,157 @@
+"""What reports are asked for and answer."""
+
+import marshmallow as ma
+
+from services.orders.declarations import reports
+from services.orders.schemas.answers import SignedMoney
+from services.orders.schemas.requests import DATE
+from shared.web import Shape, request_fields
+from shared.web.fields import StrictInteger, Time
+
+
+class SpanArgs(Shape):
+    """`from` is included, `to` is not."""
+
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    start = ma.fields.String(data_key="from", load_default=None, validate=ma.validate.Regexp(DATE))
+    end = ma.fields.String(data_key="to", load_default=None, validate=ma.validate.Regexp(DATE))
+
+
+class SalesArgs(SpanArgs):
+    by = ma.fields.String(load_default="total", validate=ma.validate.OneOf(reports.GRANULARITIES))
+    currency = ma.fields.String(load_default=None, validate=ma.validate.Regexp(r"^[A-Z]{3}$"))
+
+
+class BestSellersArgs(SpanArgs):
+    limit = ma.fields.Integer(load_default=20, validate=ma.validate.Range(1, 1000))
+    by = ma.fields.String(load_default="product", validate=ma.validate.OneOf(["product", "sku"]))
+
+
+class ReportRequest(Shape.from_dict(request_fields("Report", reports.REPORT_REQUEST_FIELDS, defaults=True))):  # type: ignore[misc]  # made from the declaration
+    start = ma.fields.String(data_key="from", required=True, validate=ma.validate.Regexp(DATE))
+    end = ma.fields.String(data_key="to", required=True, validate=ma.validate.Regexp(DATE))
+
+
+ClosingRequest = Shape.from_dict(request_fields("Closing", reports.CLOSING_FIELDS), name="ClosingRequest")
+
+
+class SalesSums(Shape):
+    orders = StrictInteger()
+    units = StrictInteger()
+    gross = ma.fields.Nested(SignedMoney)
+    refunds = ma.fields.Nested(SignedMoney)
+    net = ma.fields.Nested(SignedMoney)
+
+
+class SalesRow(SalesSums):
+    period = ma.fields.String()
+
+
+class SalesGroup(Shape):
+    currency = ma.fields.String()
+    rows = ma.fields.List(ma.fields.Nested(SalesRow))
+    total = ma.fields.Nested(SalesSums)
+
+
+class SalesReport(Shape):
+    """`total` is null when several currencies were sold in and none was named: see `groups`."""
+
+    rows = ma.fields.List(ma.fields.Nested(SalesRow))
+    total = ma.fields.Nested(SalesSums, allow_none=True)
+    groups = ma.fields.List(ma.fields.Nested(SalesGroup))
+
+
+class BestSeller(Shape):
+    productid = ma.fields.String()
+    sku = ma.fields.String(metadata={"description": "with `by=sku`"})
+    name = ma.fields.String()
+    units = StrictInteger(1)
+    revenue = ma.fields.Nested(SignedMoney)
+
+
+class BestSellers(Shape):
+    rows = ma.fields.List(ma.fields.Nested(BestSeller))
+
+
+class TaxRow(Shape):
+    """What was taken, less what was paid back; `rate` in percent."""
+
+    country = ma.fields.String()
+    region = ma.fields.String()
+    name = ma.fields.String()
+    rate = ma.fields.Float()
+    base = ma.fields.Nested(SignedMoney)
+    amount = ma.fields.Nested(SignedMoney)
+
+
+class TaxReport(Shape):
+    rows = ma.fields.List(ma.fields.Nested(TaxRow))
+
+
+class ComparedFigures(Shape):
+    orders = StrictInteger(0)
+    gross = ma.fields.Nested(SignedMoney)
+    discounts = ma.fields.Nested(SignedMoney)
+    tax = ma.fields.Nested(SignedMoney, metadata={"description": "less that of refunds"})
+    refunds = ma.fields.Nested(SignedMoney)
+    returns = StrictInteger(0, metadata={"description": "receipts of goods that came back"})
+    returned_units = StrictInteger(0)
+    damaged_units = StrictInteger(0)
+
+
+class ComparedCurrency(Shape):
+    currency = ma.fields.String()
+    present = ma.fields.Nested(ComparedFigures)
+    before = ma.fields.Nested(ComparedFigures, metadata={"description": "of as many days before"})
+
+
+class Comparison(Shape):
+    start = ma.fields.String(data_key="from")
+    end = ma.fields.String(data_key="to")
+    rows = ma.fields.List(ma.fields.Nested(ComparedCurrency))
+
+
+class Stage(Shape):
+    stage = ma.fields.String()
+    count = StrictInteger(0)
+    average_seconds = ma.fields.Float(allow_none=True)
+    min_seconds = ma.fields.Float(allow_none=True)
+    max_seconds = ma.fields.Float(allow_none=True)
+    least_seconds = ma.fields.Float(allow_none=True)
+    most_seconds = ma.fields.Float(allow_none=True)
+
+
+class Fulfilment(Shape):
+    rows = ma.fields.List(ma.fields.Nested(Stage))
+
+
+class ReportCreated(Shape):
+    id = ma.fields.String()
+
+
+class Report(Shape):
+    id = ma.fields.String()
+    kind = ma.fields.String()
+    by = ma.fields.String()
+    start = Time(data_key="from")
+    end = Time(data_key="to")
+    status = ma.fields.String(validate=ma.validate.OneOf(["queued", "running", "done"]))
+    progress = ma.fields.Float(metadata={"description": "0 to 1"})
+    date = Time()
+    result = ma.fields.Raw(allow_none=True)
+
+
+class ReportLine(Shape):
+    id = ma.fields.String()
+    kind = ma.fields.String()
+    type = ma.fields.String()
+    start = Time(data_key="from")
+    end = Time(data_key="to")
+    date = Time()
+
+
+class ReportPage(Shape):
+    items = ma.fields.List(ma.fields.Nested(ReportLine))
+    next = ma.fields.String(allow_none=True)

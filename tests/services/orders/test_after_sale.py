@@ -319,6 +319,8 @@ def test_every_endpoint_keeps_its_contract(
         "GET /v1/admin/reports/tax": "whole days",
         "GET /v1/admin/reports/comparison": "whole days, from one to another",
         "GET /v1/admin/orders": "from before to",
+        "GET /v1/admin/orders/spend": "either a customer or the e-mail of a guest",
+        "PUT /v1/admin/settings": "e-mail addresses, a time zone and a logo that there are",
         "POST /v1/admin/orders/{orderid}/refunds": "either an amount or items",
         "POST /v1/internal/users/{userid}/anonymise": "an e-mail address that can be one",
         "POST /v1/admin/reports": "whole days for best sellers",

@@ -100,7 +100,7 @@ def _people_and_settings(shop: Shop) -> str:
     )
     headers = {"Authorization": f"Bearer {login.json()['access_token']}"}
     lists = {
-        "users": ("staff",),
+        "users": ("staff", "customers"),
         "orders": ("shipping-methods", "tax-rates", "promotions", "gift-cards", "orders"),
         "products": (
             "product-types",

@@ -4,6 +4,7 @@ import contextlib
 import os
 import select
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -245,3 +246,25 @@ def test_accept_encoding_is_passed_on_and_nothing_encoded_twice(gateway: Gateway
     assert "Content-Encoding" not in plain.headers
     packed = requests.get(f"{gateway.url}/", headers={"Accept-Encoding": "gzip"}, timeout=30)
     assert packed.text.startswith("<!doctype html>")
+
+
+def test_devices_wait_for_changes_through_the_gateway(gateway: Gateway) -> None:
+    """More of them than a service has threads, until something changes; who waits in vain is answered, not cut off."""
+    customer, feed = {"Authorization": f"Bearer {gateway.admin}"}, f"{gateway.url}/v1/users/me/sync/_changes"
+
+    def told(since: str, **more: str) -> requests.Response:
+        asked = {"since": since, **more}
+        return requests.get(feed, params=asked, headers=customer, timeout=60)
+
+    since = told("0").json()["last_seq"]
+    with ThreadPoolExecutor(20) as pool:
+        waiting = [pool.submit(told, since, feed="longpoll") for _ in range(20)]
+        put = requests.put(
+            f"{gateway.url}/v1/users/me/basket/mug", json={"quantity": 2}, headers=customer, timeout=30
+        )
+        assert put.status_code == 200, put.text
+        heard = [each.result().json() for each in waiting]
+    assert [[row["id"] for row in each["results"]] for each in heard] == [["basket-mug"]] * 20
+    since = heard[0]["last_seq"]
+    in_vain = told(since, feed="longpoll")
+    assert (in_vain.status_code, in_vain.json()["results"]) == (200, [])

@@ -60,7 +60,7 @@ MAX_COUNTDOWN: Final = 60
 """Seconds a job may wait in the queue; what is due later is found by the sweep."""
 
 MAX_SUBJECTS: Final = 16
-"""Subjects of one job at most: a message costs the worker more than the work on a usual order."""
+"""Subjects of one job at most: a message costs the worker something, too, and a job is to end well before it is delivered again."""
 
 _REDELIVERED_AFTER = 2 * MAX_COUNTDOWN
 

@@ -80,11 +80,13 @@ def order(storefront: str) -> str:
 
 @pytest.fixture(scope="module")
 def looked_up(shop: Shop, desk: Visitor, order: str) -> Check:
-    """Asserts that everything on a page was looked up in the catalogue, but what is the shop's or people's own."""
+    """Asserts that ids come once, and that everything on a page was looked up in the catalogue, but what is the shop's or people's own."""
     data = NOTATION | set(WORD.findall(goods_of_all_files(shop) + _people_and_settings(shop)))
 
     def check(page: Page, *, status: int = 200) -> None:
         assert (page.status, language_of(page)) == (status, LANGUAGE), (page.path, page.text)
+        twice = {each for each in page.ids if page.ids.count(each) > 1}
+        assert twice == set(), (page.path, "ids that come twice: links and scripts find the wrong one")
         left = unmarked_words(page.body.decode()) - data - set(WORD.findall(page.path))
         assert left == set(), (page.path, left)
 

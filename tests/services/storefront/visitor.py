@@ -34,6 +34,7 @@ class Page:
     choices: dict[str, list[str]] = field(default_factory=dict)
     inline: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
     text: str = ""
 
     @property
@@ -69,6 +70,8 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list) -> None:
         got = dict(attrs)
         self.page.inline += [f"{tag} {name}" for name in got if name == "style" or name.startswith("on")]
+        if "id" in got:
+            self.page.ids.append(got["id"])
         if tag in ("script", "style"):
             self.skip += 1
             if tag == "style" or "src" not in got:

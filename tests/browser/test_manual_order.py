@@ -22,7 +22,7 @@ def write_down(page: Page, email: str) -> None:
     page.get_by_role("button", name=re.compile("^Add ")).first.click()
     page.get_by_label("Off this line").fill("10 %")
     page.locator("#reason-1").fill("For the wait")
-    page.get_by_role("button", name="Save and reckon").click()
+    page.get_by_role("button", name="Save and recalculate").click()
     expect(page.get_by_role("region", name="What it costs")).to_contain_text("For the wait")
 
 

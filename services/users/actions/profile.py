@@ -7,6 +7,7 @@ from typing import Any
 from services.users.actions.addresses import addresses_of
 from services.users.dependencies import Dependencies
 from services.users.documents import (
+    ADDRESS,
     BASKET_ITEM,
     BASKET_ITEM_FIELDS,
     PAYMENT_METHOD,
@@ -23,11 +24,18 @@ from services.users.rules.errors import NoSuchUser
 from shared.couch import Doc, Document
 from shared.errors import Unauthorized
 
+_SHOWN = frozenset(kind.name for kind in (USER, ADDRESS, PREFERENCES, PAYMENT_METHOD, BASKET_ITEM))
+
 
 def whole_profile(deps: Dependencies, userid: str) -> tuple[dict[str, Any], list[Doc]]:
-    """Profile, addresses, preferences, payment methods and basket; and the documents they came from. 1 partition query."""
+    """Profile, addresses, preferences, payment methods and basket; and all documents of the person. 1 partition query."""
     docs = deps.store.documents_of(userid)
     return profile_of(docs), docs
+
+
+def revisions_shown(docs: Iterable[Document]) -> list[str]:
+    """Of what `profile_of` shows: a device that syncs, or a session that is refreshed, makes no other version of a profile."""
+    return [doc["_rev"] for doc in docs if doc["type"] in _SHOWN]
 
 
 def profile_of(docs: Sequence[Document], user: Account | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from flask import Response
 
 from services.users.actions import accounts as act
 from services.users.actions import registration, verification
-from services.users.actions.profile import live_user, profile_of, whole_profile
+from services.users.actions.profile import live_user, profile_of, revisions_shown, whole_profile
 from services.users.documents import REGISTERED_FIELDS, Account
 from services.users.resources.context import dependencies, own_userid
 from services.users.schemas import answers, requests
@@ -108,7 +108,7 @@ def confirm_reset(body: dict[str, str]) -> Response:
 def me() -> Response:
     """Everything about oneself, in one partition query"""
     profile, docs = whole_profile(dependencies(), current_user().userid)
-    etag = etag_of(*(doc["_rev"] for doc in docs))
+    etag = etag_of(*revisions_shown(docs))
     return not_modified(etag) or json_answer(profile, etag=etag)
 
 
@@ -123,7 +123,7 @@ def change_me(changes: dict[str, Any]) -> Response:
     requester = current_user()
     docs = deps.store.documents_of(requester.userid)
     user = live_user(docs)
-    only = check_if_match(etag_of(*(doc["_rev"] for doc in docs)))
+    only = check_if_match(etag_of(*revisions_shown(docs)))
     changed = act.change_account(deps, requester, changes, user, only=only)
     return json_answer(profile_of([changed if doc["_id"] == user["_id"] else doc for doc in docs]))
 

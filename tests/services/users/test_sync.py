@@ -493,3 +493,16 @@ def test_what_each_request_costs(person, goods):
     pushed = ann.post(f"{SYNC}/_bulk_docs", {"docs": [edited(known, quantity=3)], "new_edits": False})
     assert calls(pushed) == {"partition": 1, "global": 0, "read": 2, "write": 2}
     assert calls(ann.get(SYNC)) == {"partition": 0, "global": 0, "read": 1, "write": 0}
+
+
+def test_a_profile_that_was_read_before_a_device_synced_may_be_changed(person):
+    ann = person()
+    ann.post("/v1/users/me/addresses", ADDRESS)
+    read = {"If-Match": ann.get("/v1/users/me").headers["ETag"]}
+    pull(ann)
+    tokens = ann.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token})
+    assert tokens.status_code == 200, tokens.text
+    assert ann.patch("/v1/users/me", {"name": "One"}, headers=read).status_code == 200
+    read = {"If-Match": ann.get("/v1/users/me").headers["ETag"]}
+    ann.post("/v1/users/me/addresses", {**ADDRESS, "city": "York"})
+    assert ann.patch("/v1/users/me", {"name": "Two"}, headers=read).status_code == 412

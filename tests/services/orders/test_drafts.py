@@ -75,7 +75,7 @@ def orders_of(database: Database, id: str) -> list[dict[str, Any]]:
 
 
 def _all(database: Database) -> list[dict[str, Any]]:
-    docs = database.across_partitions.documents("order", "orderz", limit=100_000)
+    docs = database.across_partitions.documents("order", "order{", limit=100_000)
     return [doc for doc in docs if "type" in doc]
 
 

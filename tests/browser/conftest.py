@@ -72,6 +72,7 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         state: dict | None = None,
         locale: str = "en-GB",
         site: str = base,
+        worker: bool = False,
     ) -> Page:
         context = browser.new_context(
             base_url=site,
@@ -80,6 +81,7 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
             color_scheme="dark" if dark else "light",
             storage_state=state,
             locale=locale,
+            service_workers="allow" if worker else "block",
         )
         context.set_default_timeout(TIMEOUT_MS)
         opened.append(context)
@@ -98,6 +100,7 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         "the server responded with a status of 404",
         "the server responded with a status of 422",
         "htmx:sendAbort",
+        "Service Worker registration blocked by Playwright",  # most pages are tried without one (`worker=True`)
         "htmx:afterRequest",  # a question given up for a newer one; failures say more than these
     )
     assert [text for text in complaints if not any(words in text for words in expected)] == []

@@ -41,6 +41,7 @@ from services.storefront.pages.desk import (
     settings as desk_settings,
 )
 from services.storefront.pages.gift_cards import gift_cards
+from services.storefront.pages.installable import installable
 from services.storefront.pages.language import language
 from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
@@ -56,6 +57,7 @@ BLUEPRINTS = (
     pictures,
     currency,
     language,
+    installable,
     basket,
     checkout,
     codes,

@@ -236,7 +236,7 @@ def content_policy(settings: Settings, form_targets: tuple[str, ...] = ()) -> st
     pictures = " ".join(["'self'", "data:", *settings.image_origins.split()])
     forms = " ".join(["'self'", *form_targets])
     return (
-        f"default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src {pictures}; connect-src 'self'; "
+        f"default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src {pictures}; connect-src 'self'; manifest-src 'self'; "
         f"form-action {forms}; base-uri 'none'; frame-ancestors 'none'"
     )
 

@@ -108,6 +108,14 @@ def apportion(total: int, weights: Sequence[int]) -> list[int]:
     return parts
 
 
+def major(value: Money) -> str:
+    """1499 GBP as `14.99`, as files have it."""
+    digits = MINOR_UNITS.get(value["currency"], 2)
+    sign, amount = ("-", -value["amount"]) if value["amount"] < 0 else ("", value["amount"])
+    whole, fraction = divmod(amount, 10**digits)
+    return f"{sign}{whole}" + (f".{fraction:0{digits}d}" if digits else "")
+
+
 def shown(value: Money) -> str:
     """As people write it: £1,234.56; a currency without a sign of its own is named, "CHF 12.00"."""
     currency, amount = value["currency"], abs(value["amount"])

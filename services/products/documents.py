@@ -244,6 +244,12 @@ SCHEDULED = View(
     "Products whose time to be published comes, the next first",
     map=f'function (doc) {{ if (doc.type === "product" && doc.hidden === "{limits.SCHEDULED}") emit(doc.publish_from, null); }}',
 )
+STOCK_VALUE = View(
+    "stock_value",
+    "How many are in stock by category, and in each currency of how many the cost price is known and what these cost together",
+    map=view_source(__file__, "stock_value"),
+    reduce="_sum",
+)
 ROLL_UP_DUE = View(
     "roll_up_due",
     "Every thousandth movement of a stock by date: it and those before it can be rolled up",
@@ -353,6 +359,7 @@ DESIGN = DatabaseDesign(
         RATINGS,
         BEST_RATED,
         LOW_STOCK,
+        STOCK_VALUE,
         UNPUBLISHED,
         SCHEDULED,
         ROLL_UP_DUE,

@@ -9,9 +9,10 @@ from services.orders.actions import reports as act
 from services.orders.resources.context import dependencies
 from services.orders.rules.charts import Bar, bar_chart
 from services.orders.rules.periods import span
-from services.orders.rules.reports import as_csv, major
+from services.orders.rules.reports import as_csv
 from services.orders.schemas import reports as schemas
 from shared.couch.deadline import time_limit
+from shared.money import major
 from shared.web import (
     Blueprint,
     PageArgs,

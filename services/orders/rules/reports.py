@@ -6,7 +6,7 @@ from typing import Any
 
 from services.orders.rules.periods import label
 from shared.csv_cells import escape_formula
-from shared.money import MINOR_UNITS, Money, money
+from shared.money import major, money
 
 Row = dict[str, Any]
 
@@ -154,14 +154,6 @@ def as_csv(rows: list[Row]) -> str:
     writer.writeheader()
     writer.writerows(table)
     return out.getvalue()
-
-
-def major(value: Money) -> str:
-    """1499 GBP as `14.99`."""
-    digits = MINOR_UNITS.get(value["currency"], 2)
-    sign, amount = ("-", -value["amount"]) if value["amount"] < 0 else ("", value["amount"])
-    whole, fraction = divmod(amount, 10**digits)
-    return f"{sign}{whole}" + (f".{fraction:0{digits}d}" if digits else "")
 
 
 def _csv_row(row: Row) -> dict[str, Any]:

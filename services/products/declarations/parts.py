@@ -13,6 +13,7 @@ from services.products.declarations.limits import (
 )
 from services.products.declarations.prices import (
     COMPARE_AT_PRICES,
+    COST_PRICES,
     CURRENT_COMPARE_AT,
     GROUP_PRICES,
     SALE_ENDS,
@@ -65,6 +66,7 @@ VARIANT: Final = {
     "compare_at_prices": COMPARE_AT_PRICES,
     "sales": SALES,
     "group_prices": GROUP_PRICES,
+    "cost_prices": COST_PRICES,
     "picture": replace(PICTURE_ADDRESS, omit_default=True, description="instead of the product's"),
     "barcode": Text(0, 64, default="", pattern="[0-9A-Za-z -]*", pattern_message="Letters and digits only."),
     "weight_grams": Integer(1, 10**9, default=None),

@@ -34,6 +34,11 @@ GROUP_PRICES: Final = AmountsByName(
     show_default=False,
     description="minor units by customer group and currency, where they are lower. For staff",
 )
+COST_PRICES: Final = Amounts(
+    default={},
+    show_default=False,
+    description="minor units by currency: what one costs the shop to buy. For staff",
+)
 CURRENT_COMPARE_AT: Final = Amount(
     default=None,
     writable=False,

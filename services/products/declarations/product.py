@@ -28,6 +28,7 @@ from services.products.declarations.parts import (
 )
 from services.products.declarations.prices import (
     COMPARE_AT_PRICES,
+    COST_PRICES,
     CURRENT_COMPARE_AT,
     GROUP_PRICES,
     SALE_ENDS,
@@ -166,6 +167,7 @@ class Product(StoredDocument):
     compare_at_prices: NotRequired[Annotated[dict[str, int], COMPARE_AT_PRICES]]
     sales: NotRequired[Annotated[list[dict[str, Any]], SALES]]
     group_prices: NotRequired[Annotated[dict[str, dict[str, int]], GROUP_PRICES]]
+    cost_prices: NotRequired[Annotated[dict[str, int], COST_PRICES]]
     delivery: Annotated[Money, Amount(default=None, omit_default=False, description="free when left out")]
     delivery_prices: NotRequired[
         Annotated[

@@ -8,9 +8,9 @@ from services.products.rules.prices import PRICE_TERMS, known_amounts, own_curre
 from shared.couch import Doc
 from shared.money import Money, money
 
-OPTIONAL: Final = ("prices", *PRICE_TERMS, "delivery_prices")
+OPTIONAL: Final = ("prices", *PRICE_TERMS, "cost_prices", "delivery_prices")
 """What stays as it is where a request does not name it."""
-UNSAID: Final = ("sales", "group_prices")
+UNSAID: Final = ("sales", "group_prices", "cost_prices")
 """What stays as it is where a variant of a request does not name it: only staff is answered these."""
 MAX_PROBLEMS: Final = 5
 

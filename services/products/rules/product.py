@@ -33,6 +33,7 @@ from services.products.rules.variants import (
     PRIVATE,
     ambiguous_labels,
     contradictions,
+    has_costs,
     is_active,
     price_fields,
     shown_variants,
@@ -306,7 +307,7 @@ def same_content(doc: Document, content: Doc) -> bool:
 def etag(doc: Product, context: PriceContext) -> str:
     """`"content.summary"`: the first part changes when an admin edits, the second when stock, rating or what is paid now change."""
     answered: list[Any] = [doc["stock"], doc["rating"], doc.get("variant_stock")]
-    if context.currency or has_terms(doc):
+    if context.currency or has_terms(doc) or has_costs(doc):
         answered += [context.staff, price_fields(doc, None, context), shown_variants(doc, context)]
     summary = orjson.dumps(answered)
     return f'"{_short(orjson.dumps(content_of(doc)))}.{_short(summary)}"'

@@ -7,7 +7,7 @@ from services.products.rules.prices import PriceContext, current_price
 from shared.couch import Doc
 
 MAX_PROBLEMS: Final = 5
-PRIVATE: Final = ("sales", "group_prices")
+PRIVATE: Final = ("sales", "group_prices", "cost_prices")
 """What only staff is answered."""
 
 
@@ -43,6 +43,11 @@ def shown_variants(doc: Mapping[str, Any], context: PriceContext) -> list[Doc]:
         }
         for variant in variants_of(doc)
     ]
+
+
+def has_costs(doc: Mapping[str, Any]) -> bool:
+    """Whether a cost price is known of it, which only staff is answered."""
+    return any(each.get("cost_prices") for each in (doc, *variants_of(doc)))
 
 
 def without(doc: Mapping[str, Any], names: Sequence[str]) -> Doc:

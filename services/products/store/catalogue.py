@@ -21,6 +21,7 @@ from services.products.documents import (
     PRODUCT_NOTE,
     SALE_CHANGES,
     SCHEDULED,
+    STOCK_VALUE,
     UNPUBLISHED,
     by_price,
     filter_values,
@@ -207,6 +208,10 @@ class Catalogue:
                 LOW_STOCK, end=most, include_docs=True, limit=limit, cursor=cursor, allow_stale=True
             )
         )
+
+    def stock_value(self, depth: int) -> list[Doc]:
+        """Key: a category's path, cut to so many levels; value {"all": [units, 0], currency: [units, value]}. 1 global query."""
+        return self._database.across_partitions.view(STOCK_VALUE, group_level=depth, allow_stale=True)
 
     def price_history(self, taxonomy: Sequence[str], productid: str) -> list[PriceChange]:
         """The price changes of a product, newest first. 1 partition query."""

@@ -238,6 +238,14 @@ class Products(Client):
     def low_stock(self, token: str, cursor: str) -> Json:
         return self.http.get("/v1/products/low-stock", without_empty(limit=25, cursor=cursor), token=token)
 
+    def stock_value(self, token: str, **choice: Any) -> Json:
+        """What the goods in stock cost to buy, by category and currency."""
+        return self.http.get("/v1/products/stock-value", without_empty(**choice), token=token)
+
+    def stock_value_csv(self, token: str, **choice: Any) -> Answer:
+        path = f"/v1/products/stock-value?{urlencode(without_empty(**choice))}"
+        return self.http.fetch("GET", path, token=token, headers={"Accept": "text/csv"}, deadline=10)
+
     def import_lines(self, token: str, lines: bytes) -> Json:
         headers = {"Content-Type": "application/x-ndjson"}
         answer = self.http.fetch(

@@ -91,6 +91,13 @@ PRODUCT = (
         max_length=2000,
         help=_("Where they are lower: trade GBP 12.00; trade EUR 13.90; friends GBP 11.00"),
     ),
+    Field(
+        "cost_prices",
+        _("Cost price"),
+        required=False,
+        max_length=500,
+        help=_("What one costs you to buy: GBP 4.20; EUR 4.90. Only staff see it."),
+    ),
     Field("sale", _("Sale price"), required=False, max_length=500, help=_("GBP 9.99; EUR 11.90")),
     Field(
         "sale_from",

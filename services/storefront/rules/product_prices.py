@@ -37,6 +37,7 @@ def values_of(product: Json) -> dict[str, str]:
         "delivery_prices": amounts_text(_others(product.get("delivery_prices", {}), own["currency"])),
         "compare_at_prices": amounts_text(product.get("compare_at_prices", {})),
         "group_prices": group_prices_text(product.get("group_prices", {})),
+        "cost_prices": amounts_text(product.get("cost_prices", {})),
         "sale": amounts_text(sale.get("prices", {})),
         "sale_from": sale.get("from", "")[:16],
         "sale_until": sale.get("until", "")[:16],
@@ -54,6 +55,7 @@ def body_of(values: dict[str, str], price: Money, delivery: Money) -> Json:
         "price": price,
         "compare_at_prices": amounts(values.get("compare_at_prices", ""), "compare_at_prices"),
         "group_prices": group_prices(values.get("group_prices", ""), "group_prices"),
+        "cost_prices": amounts(values.get("cost_prices", ""), "cost_prices"),
         "sales": _sales(values),
         "prices": {price["currency"]: price["amount"]} | others,
     }

@@ -25,7 +25,17 @@ _WHOLE_NUMBERS: Final = {
     "weight_grams": gettext_noop("write the weight as a whole number."),
     "stock": gettext_noop("write the stock as a whole number."),
 }
-FIELDS: Final = ("sku", "price", "prices", "group_prices", "stock", "barcode", "weight_grams", "picture")
+FIELDS: Final = (
+    "sku",
+    "price",
+    "prices",
+    "group_prices",
+    "cost_prices",
+    "stock",
+    "barcode",
+    "weight_grams",
+    "picture",
+)
 
 
 def option_rows(product: Json) -> list[Row]:
@@ -106,6 +116,7 @@ def _row(variant: Json, product: Json) -> Row:
         "price": prices.plain(money(own, base["currency"])) if own is not None else "",
         "prices": amounts_text(others),
         "group_prices": group_prices_text(variant.get("group_prices", {})),
+        "cost_prices": amounts_text(variant.get("cost_prices", {})),
         "left": str(variant["stock"]),
         "stock": "",
         "barcode": variant.get("barcode", ""),
@@ -142,6 +153,7 @@ def _prices(row: Row, currency: str) -> Json:
     return {
         "prices": amounts(row["prices"], "prices") | own,
         "group_prices": group_prices(row["group_prices"], "group_prices"),
+        "cost_prices": amounts(row["cost_prices"], "cost_prices"),
     }
 
 

@@ -81,6 +81,11 @@ class ExportedProduct:
             return
         target["compare_at_prices"] = {options.currency: amount}
 
+    def cost(self, target: dict[str, Any], text: str, options: Options, line: int) -> None:
+        """What the product or variant `target` costs the shop, where the file says so."""
+        if text:
+            target["cost_prices"] = {options.currency: texts.minor_units(text, options.currency, line)}
+
     def stock(self, quantity: str, options: Options, line: int, *, tracked: bool = True) -> int:
         """The level that a cell says; what the other shop does not count starts with what the import was told."""
         if not quantity:

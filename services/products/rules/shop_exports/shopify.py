@@ -35,6 +35,7 @@ _COLUMNS: Final = {
     "quantity": ("variant inventory qty", "inventory quantity"),
     "price": ("variant price", "price"),
     "compare_at": ("variant compare at price", "compare-at price", "compare at price"),
+    "cost": ("cost per item",),
     "image": ("image src", "product image url"),
     "position": ("image position",),
     "alt": ("image alt text",),
@@ -135,6 +136,7 @@ def _sell_as_it_is(found: ExportedProduct, row: Row, options: Options) -> None:
         row.get("quantity"), options, row.line, tracked=bool(row.get("tracker"))
     )
     found.compare_at(found.data, row.get("compare_at"), price, options, row.line)
+    found.cost(found.data, row.get("cost"), options, row.line)
     if (weight := grams(row.get("grams"), Decimal(1))) is not None:
         found.data["weight_grams"] = weight
     if row.get("sku"):
@@ -181,4 +183,5 @@ def _variant(found: ExportedProduct, row: Row, names: list[str], options: Option
     if row.get("variant_image") and found.is_address(row.get("variant_image"), row.line):
         variant["picture"] = row.get("variant_image")
     found.compare_at(variant, row.get("compare_at"), price, options, row.line)
+    found.cost(variant, row.get("cost"), options, row.line)
     return variant

@@ -121,7 +121,7 @@ def register(page: Page, name: str = "Ada Lovelace") -> str:
     page.get_by_label("Your name").fill(name)
     page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_role("button", name="Create account").click()
     page.get_by_role("link", name="mailbox page").click()
     for _ in range(200):
         if page.locator("article a").count():

@@ -40,7 +40,7 @@ def to_the_page(page: Page, productid: str) -> None:
 
 
 def pay(page: Page) -> None:
-    page.get_by_role("button", name="Go on to pay").click()
+    page.get_by_role("button", name="Continue to payment").click()
     expect(page.get_by_role("heading", name="Pay ")).to_be_visible()
 
 

@@ -69,7 +69,7 @@ def test_one_basket_in_two_windows_is_bought_once(visit: Visit, customer: dict, 
     page.get_by_role("button", name="Order and pay").click()
     page.wait_for_url("**/orders/*")
     second.get_by_role("button", name="Order and pay").click()
-    expect(second.get_by_role("heading", name="You have ordered this already")).to_be_visible()
+    expect(second.get_by_role("heading", name="You have already ordered this")).to_be_visible()
     expect(second.get_by_role("link", name="See the order")).to_have_attribute(
         "href", re.compile(page.url.rsplit("/", 1)[1])
     )
@@ -120,7 +120,7 @@ def test_errors_lead_to_their_fields(visit: Visit) -> None:
     page.goto("/register")
     page.locator("form[action='/register']").evaluate("form => form.noValidate = true")
     page.get_by_label("E-mail").fill("nonsense")
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("alert")).to_be_focused()
     page.get_by_role("alert").get_by_role("link", name="E-mail").click()
     expect(page.get_by_label("E-mail")).to_be_focused()

@@ -34,7 +34,7 @@ def test_from_register_to_delivered(visit: Visit, width: int) -> None:
     expect(page.locator(".timeline .done")).to_have_count(4)
     assert loads == [], "the timeline moves on without loading the page again"
     expect(page.get_by_role("button", name="Cancel this order")).to_have_count(0)
-    expect(page.get_by_text("Send something back")).to_be_visible()
+    expect(page.get_by_text("Return items")).to_be_visible()
     expect(page.locator("#order-facts")).to_contain_text("Courier")
     expect(page.locator("#timeline")).not_to_have_attribute("hx-trigger", re.compile("."))
     page.goto("/orders")
@@ -202,14 +202,14 @@ def test_the_basket_updates_itself(visit: Visit) -> None:
     page.get_by_label("How many of").press("Tab")
     expect(page.locator("#basket-count")).to_contain_text("3")
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_role("heading", name="Nothing in it yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your basket is empty")).to_be_visible()
 
 
 def test_the_first_tab_leads_past_the_navigation(visit: Visit) -> None:
     page = visit()
     page.goto("/")
     page.keyboard.press("Tab")
-    skip = page.get_by_role("link", name="Skip to the content")
+    skip = page.get_by_role("link", name="Skip to content")
     expect(skip).to_be_focused()
     skip.press("Enter")
     expect(page.locator("main")).to_be_focused()

@@ -71,7 +71,7 @@ def make_variants(page: Page, productid: str) -> None:
 
 
 def publish_in_german_too(page: Page, productid: str) -> None:
-    page.get_by_role("navigation", name="Where you are").get_by_role("link", name=NAME).click()
+    page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name=NAME).click()
     shown = page.get_by_role("row").filter(has_text=f"{productid}-medium-teal")
     expect(shown).to_contain_text("M, Teal")
     expect(shown).to_contain_text("£21.00")

@@ -36,7 +36,7 @@ def test_a_guest_orders_to_two_countries(visit: Visit, width: int, javascript: b
             expect(page.get_by_label("Standard delivery")).to_be_visible()
             write_address(page, "Gerda Gast", "1 High Street")
             page.get_by_label("Click and collect").check()
-            page.get_by_role("button", name="Show delivery and total for this").click()
+            page.get_by_role("button", name="Update delivery and total").click()
             expect(page.get_by_label("Click and collect")).to_be_checked()
             expect(page.get_by_label("E-mail")).to_have_value("two.countries@example.com")
         page.get_by_label("Test card ending 4242").check()

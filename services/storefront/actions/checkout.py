@@ -30,10 +30,10 @@ CLOSED = frozenset(
 class AlreadyOrdered(Conflict):
     """This revision of the basket is an order; `paid` is False while its payment is under way."""
 
-    code, title = "already_ordered", "You have ordered this already"
+    code, title = "already_ordered", "You have already ordered this"
 
     def __init__(self, orderid: str, *, paid: bool = True) -> None:
-        super().__init__(gettext("You have ordered this already."))
+        super().__init__(gettext("You have already ordered this."))
         self.orderid, self.paid = orderid, paid
 
 

@@ -51,7 +51,7 @@ TEXTS: Final = (
     _("The payment was declined"),
     _("Log in first"),
     _("It has changed since you read it"),
-    _("You have ordered this already"),
+    _("You have already ordered this"),
     # what a list lacks where the database has no search engine, or that does not answer
     _("forgive typos"),
     _("filter, count or sort more than %(number)s matches"),

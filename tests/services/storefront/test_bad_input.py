@@ -39,7 +39,7 @@ def test_a_product_that_is_none_stays_out_of_a_guests_basket(visitor: Visitor, p
     form = page.form("/basket")
     assert visitor.send_form(form, {**form.values, "productid": productid}).status in (404, 422)
     assert visitor.get("/basket").status == 200
-    assert "Nothing in it yet" in visitor.page.text
+    assert "Your basket is empty" in visitor.page.text
     visitor.get("/product/cup-32")
     assert "Cup number 32" in visitor.submit("/basket").text
 
@@ -75,7 +75,7 @@ def test_a_quantity_beyond_every_bound_leaves_the_basket_as_it_is(visitor: Visit
     page = visitor.submit("/basket", quantity=quantity)
     assert (page.status, page.path) == (200, "/product/cup-32")
     assert "from 1 to 99" in page.text or "1 or more" in page.text or "at most 99" in page.text
-    assert "Nothing in it yet" in visitor.get("/basket").text
+    assert "Your basket is empty" in visitor.get("/basket").text
 
 
 @pytest.mark.parametrize("etag", NO_HEADER)

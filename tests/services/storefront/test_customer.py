@@ -307,7 +307,7 @@ def test_a_guest_buys_without_an_account_and_follows_the_order(visitor: Visitor)
     assert page.path.startswith("/orders/"), page.text
     assert "3 Passing Street" in page.text
     address = page.path
-    assert "Nothing in it yet" in visitor.get("/basket").text
+    assert "Your basket is empty" in visitor.get("/basket").text
     seen = visitor.get(f"{address}/timeline?seen=2")
     assert (seen.status, seen.body) == (204, b"")
     fresh = visitor.get(f"{address}/timeline?seen=1")

@@ -126,7 +126,7 @@ def test_a_page_with_errors_says_so_in_its_title_and_leads_to_the_fields(visitor
     visitor.get("/register")
     page = visitor.submit("/register", name="", email="nonsense", password="x")
     body = page.body.decode()
-    assert title(page).startswith("Error: Make an account")
+    assert title(page).startswith("Error: Create an account")
     assert has_focused_alert(page)
     for field in ("name", "email", "password"):
         assert ("#" + field) in [href for href, _ in page.links]

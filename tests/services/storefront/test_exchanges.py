@@ -33,7 +33,7 @@ def test_a_customer_wants_another_size_and_gets_it(customer: Visitor, keeper: Vi
     keeper.submit(f"{address}/dispatch", courier="Van", courierid="B-18")
     keeper.submit(f"{address}/delivery")
     page = customer.get(f"/orders/{orderid}")
-    assert "What would you like for it?" in page.text
+    assert "Refund or exchange?" in page.text
     values = {"back-glove-S": "1", "instead-glove-S": "glove-L"}
     asked = customer.submit(f"/orders/{orderid}/returns", **values)
     assert "Wanted instead:" in asked.text

@@ -149,7 +149,7 @@ def test_a_second_window_with_another_address(cards: StripeShop, guest: Visitor)
     assert same.url == second.url
     assert "Thank you!" in press(guest, "card").text
     already = guest.send_form(second_form, {**typed, "key": second_form.values["key"]})
-    assert "You have ordered this already" in already.text
+    assert "You have already ordered this" in already.text
 
 
 def test_a_bank_debit(cards: StripeShop, guest: Visitor) -> None:
@@ -168,7 +168,7 @@ def test_an_order_page_leads_back_to_the_payment(cards: StripeShop, guest: Visit
     orderid = cards.stripe.checkout.sessions[page.url.rpartition("/")[2]]["metadata"]["orderid"]
     shown = guest.get(f"/orders/{orderid}")
     assert "This order waits for your payment" in shown.text
-    assert shown.link("Go on to pay") == page.url
+    assert shown.link("Continue to payment") == page.url
     back = guest.get(f"/checkout/cancelled/{orderid}")
     assert "nothing was ordered" in back.text
     assert "This was not ordered" in guest.get(f"/orders/{orderid}").text

@@ -123,7 +123,7 @@ def test_in_a_second_window(visitor: Visitor, choices: Choices) -> None:
     placed = visitor.send_form(first, {**first.values, "card": "tok_ok"})
     assert placed.path.startswith("/orders/"), placed.text
     form = second.form("/checkout")
-    assert "You have ordered this already" in visitor.send_form(form, {**form.values, "card": "tok_ok"}).text
+    assert "You have already ordered this" in visitor.send_form(form, {**form.values, "card": "tok_ok"}).text
     assert choices.are_used_once()
     again = visitor.submit("/checkout/again")
     values = again.form("/checkout").values

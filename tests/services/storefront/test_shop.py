@@ -224,7 +224,7 @@ def test_a_quantity_in_the_basket_is_refused_in_words_and_stays(visitor: Visitor
         assert (page.status, page.path) == (200, "/basket")
         assert words in page.text
         assert page.form("/basket/mug-red").values["quantity"] == "2"
-    assert "Nothing in it yet" in visitor.submit("/basket/mug-red", quantity="0").text
+    assert "Your basket is empty" in visitor.submit("/basket/mug-red", quantity="0").text
 
 
 def test_more_than_there_is_cannot_be_checked_out(visitor: Visitor) -> None:

@@ -52,7 +52,7 @@ def test_a_second_window_does_not_buy_again(tab: Visitor) -> None:
     placed = send(tab, first)
     assert placed.path.startswith("/orders/"), placed.text
     page = send(tab, second)
-    assert "You have ordered this already" in page.text
+    assert "You have already ordered this" in page.text
     assert placed.path in [href for href, _ in page.links]
     assert orders_since(tab, before) == {placed.path}
 
@@ -112,7 +112,7 @@ def test_a_declined_card_in_one_window_keeps_no_other_window_from_buying(tab: Vi
     assert "declined" in send(tab, first, card="tok_declined").text
     placed = send(tab, second)
     assert placed.path.startswith("/orders/"), placed.text
-    assert "You have ordered this already" in send(tab, third).text
+    assert "You have already ordered this" in send(tab, third).text
     assert orders_since(tab, before) == {placed.path}
 
 
@@ -136,7 +136,7 @@ def test_a_guests_second_window_does_not_buy_again(visitor: Visitor, email: str)
     placed = send(visitor, first, email="tabby@example.com", **GUEST)
     assert placed.path.startswith("/orders/"), placed.text
     page = send(visitor, second, email=email, **GUEST)
-    assert "You have ordered this already" in page.text
+    assert "You have already ordered this" in page.text
     assert placed.path in [href for href, _ in page.links]
     page = visitor.submit("/checkout/again")
     assert page.form("/checkout").values["email"] == email

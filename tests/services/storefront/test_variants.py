@@ -178,7 +178,7 @@ def test_a_variant_that_goes_while_it_is_in_a_basket_says_so(
     assert "Go to checkout" not in page.text
     for size in ("S-blue", "M-red"):
         page = visitor.submit(f"/basket/{shirt}-{size}", remove="1")
-    assert "Nothing in it yet" in page.text
+    assert "Your basket is empty" in page.text
     page = visitor.get(f"/product/{shirt}-S-blue")
     assert "This one is no longer sold" in page.text
 

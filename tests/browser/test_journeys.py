@@ -229,7 +229,7 @@ def test_the_desk_shows_sales_and_follows_the_mouse(visit: Visit, keeper: dict, 
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("heading", name="Sales by month")).to_be_visible()
     page.get_by_text("The numbers as a table").click()
-    expect(page.get_by_role("row", name="Together")).to_be_visible()
+    expect(page.get_by_role("row", name="Total")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").first.click()
     assert Path(download.value.path()).read_text().startswith("period,")

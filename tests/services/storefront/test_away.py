@@ -33,7 +33,7 @@ def test_a_page_whose_service_is_away_says_so(alone: str, path: str) -> None:
     page = Visitor(alone).get(path)
     assert page.status == 503
     assert int(page.headers["Retry-After"]) >= 1
-    assert "short break" in page.text
+    assert "unavailable at the moment" in page.text
     assert "127.0.0.1" not in page.body.decode(), "where our services are is nobody's business"
 
 
@@ -49,7 +49,7 @@ def test_a_form_that_cannot_be_taken_now_is_answered_kindly(alone: str) -> None:
     visitor.get("/login")
     page = visitor.submit("/login", email="ann@example.com", password="correct horse")
     assert page.status == 503
-    assert "short break" in page.text
+    assert "unavailable at the moment" in page.text
 
 
 @pytest.mark.parametrize("expires", [0, 2**40])

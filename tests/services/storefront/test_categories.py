@@ -49,7 +49,7 @@ def test_a_label_is_shown_wherever_a_category_is_named(keeper: Visitor, visitor:
     assert "Hunting with birds" in visitor.get("/departments").text
     page = visitor.get("/product/hood-1")
     assert "Hunting with birds Hoods & bells" in page.text
-    assert "Found in Hoods & bells" in page.text
+    assert "Category Hoods & bells" in page.text
     eventually(lambda: "Hoods & bells" in visitor.get("/suggest?q=bell").text)
     describe(keeper, "Falconry", label="")
     describe(keeper, "Falconry#Hoods/Bells", label="")

@@ -197,7 +197,7 @@ def test_sales_are_a_chart_a_table_and_a_csv(customer: Visitor, keeper: Visitor,
     page = keeper.get(f"/admin?by={by}")
     assert "GBP" in page.text
     assert b'<g class="point">' in page.body
-    assert "Together" in page.text
+    assert "Total" in page.text
     csv = keeper.get(page.link("CSV"))
     assert csv.headers["Content-Type"].startswith("text/csv")
     assert "attachment" in csv.headers["Content-Disposition"]

@@ -29,7 +29,7 @@ def test_without_orders_the_shop_sells_on_and_says_what_it_cannot(
     for path in ("/", "/category/Home", "/product/mug-red", "/basket", "/account"):
         assert visitor.get(path).status == 200, path
     page = visitor.get("/orders")
-    assert (page.status, "short break" in page.text) == (503, True)
+    assert (page.status, "unavailable at the moment" in page.text) == (503, True)
     visitor.get("/product/cup-16")
     assert visitor.submit("/basket").path == "/basket"
     assert visitor.get("/checkout").status == 503

@@ -225,7 +225,7 @@ def test_a_guest_buys_in_german_and_euros(guest: Visitor) -> None:
     assert "Ihr Warenkorb" in page.text
     assert "1.449,90" in page.text
     page = guest.get("/checkout")
-    assert "Wie es zu Ihnen kommt" in page.text
+    assert "Versandart" in page.text
     assert "Deutschland" in page.text
     page = guest.submit("/checkout", **GUEST)
     assert page.path.startswith("/orders/"), page.text

@@ -34,7 +34,7 @@ def test_a_draft_is_seen_by_staff_alone(keeper: Visitor, visitor: Visitor) -> No
     make(keeper, "draft-1", status="draft")
     assert visitor.get("/product/draft-1").status == 404
     preview = keeper.get("/product/draft-1")
-    assert "Only the shop's people see this page: draft." in preview.text
+    assert "Only staff see this page: draft." in preview.text
     assert "Lantern draft-1" in keeper.get(f"{PRODUCTS}?status=draft").text
     assert "Lantern draft-1" not in visitor.get("/search?q=lantern").text
     assert keeper.get(f"{PRODUCTS}/draft-1").form(f"{PRODUCTS}/draft-1").values["status"] == "draft"

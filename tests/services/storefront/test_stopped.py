@@ -95,7 +95,9 @@ def test_a_page_is_answered_in_time_whoever_stands_still(parts: Parts, name: str
         found = visit_at_once(parts.url, READERS)
         assert {page.status for _, page in found} == {503}
         assert max(seconds for seconds, _ in found) < IN_TIME + SLACK
-        assert all("unavailable at the moment" in page.text and page.headers["Retry-After"] for _, page in found)
+        assert all(
+            "unavailable at the moment" in page.text and page.headers["Retry-After"] for _, page in found
+        )
         assert not any("127.0.0.1" in page.body.decode() for _, page in found)
         later = visit_at_once(parts.url, READERS)
         assert {page.status for _, page in later} == {503}

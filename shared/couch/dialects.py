@@ -44,11 +44,12 @@ def search(
     """A page of whole documents, from the index as it is while that is behind. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
     form = index.on(client.features())
     if isinstance(form, View):
-        if name := keyword_lists.sorted_by(query, index):
+        name = keyword_lists.sorted_by(query, index)
+        if name and not keyword_lists.has_counts(query):
             with client.keyword_searches.list_time():
                 return _in_order(client, at, index, form, query, name, limit, bookmark)
         with client.keyword_searches.slot(has_words=bool(query.all_words)):
-            return _by_keyword(client, at, index, form, query, limit, bookmark)
+            return _by_keyword(client, at, index, form, query, name, limit, bookmark)
     if isinstance(form, NouveauIndex):
         return _nouveau(client, at, form, query, limit, bookmark)
     return _search(client, at, form, query, limit, bookmark)
@@ -150,18 +151,19 @@ def _by_keyword(
     index: SearchIndex,
     view: View,
     query: SearchQuery,
+    name: str | None,
     limit: int,
     bookmark: str | None,
 ) -> SearchPage:
-    """One query for the rows of the words and one read of documents."""
+    """One query for the rows of the words, or for those in the order of the field `name`, and one read of documents."""
     operation = "post_partition_view" if "partition_key" in at else "post_view"
-    bounds = keywords.key_range(query, index)
+    bounds = keyword_lists.whole_range(name, query) if name else keywords.key_range(query, index)
     ask = partial(
         client.call, operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MAX_ROWS, **bounds
     )
     answer, _ = client.allow_stale(view.design_id, ask, {"update": "lazy"})
     rows = answer["rows"]
-    ids, scored, begun = keywords.candidates(query, index, rows)
+    ids, scored, begun = keywords.in_order(rows) if name else keywords.candidates(query, index, rows)
     cut = len(rows) == keywords.MAX_ROWS
     if begun or keywords.needs_documents(query):
         cut = cut or len(ids) > keywords.MAX_DOCUMENTS

@@ -2,9 +2,9 @@
 
 Columns: requests a second, p50 and p99 at 1 and 16 clients (a checkout at 1 and 4); the database calls of one request;
 `over hello`, the rate at 16 clients over bare Flask hello-JSON at one client (gunicorn with its own `gthread`, 2 workers of 8 threads);
-`of one call`, that rate over a bare Flask handler which makes the same one database call with the service's server
-(our worker, `deploy/gunicorn.conf.py`, 1 worker of 8 threads) and client library, and `of the SDK` over one that makes it through ibmcloudant as it comes; `large / small`,
-the p50 at one client over many documents to that over few, measured in turns in the same minutes.
+`of one call`, that rate over a bare Flask handler which makes the same database call (two for a search by keyword view) with the service's server
+(our worker, `deploy/gunicorn.conf.py`, 1 worker of 8 threads) and client library, and `of the SDK` over one that makes it through ibmcloudant as it comes, which knows no
+Nouveau; `large / small`, the p50 at one client over many documents to that over few, measured in turns in the same minutes. A row that a server cannot answer says so.
 """
 
 from dataclasses import dataclass, field
@@ -45,16 +45,17 @@ class Figures:
 
 @dataclass
 class Row:
-    """A case measured: with few and with many clients, beside two bare handlers, and over few and over many documents."""
+    """A case measured: with few and with many clients, beside two bare handlers, and over few and over many documents; or a `note` why it was not."""
 
     case: Case
-    calls: str
-    few: Figures
-    many: Figures
-    one_call: Figures | None = None
-    sdk_call: Figures | None = None
+    calls: str = ""
+    few: Figures | None = None
+    many: Figures | None = None
+    same_calls: Figures | None = None
+    sdk_calls: Figures | None = None
     small: Figures | None = None
     large: Figures | None = None
+    note: str = ""
 
 
 @dataclass
@@ -66,7 +67,7 @@ class Measured:
     orders: int
     seconds_to_first_answer: float
     hello_rate: float = 0
-    search_after_sales: float = 0
+    search_after_sales: float | None = None
     memory: dict[str, float] = field(default_factory=dict)
     imports: list[str] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
@@ -85,7 +86,7 @@ def written(found: Measured) -> str:
         + ".",
         f"Bare Flask hello-JSON, 2 workers, 1 client: {found.hello_rate:.0f} requests a second.",
         f"Cold start to the first ready service: {found.seconds_to_first_answer:.1f} s.",
-        f"Searches keep {found.search_after_sales:.2f} of their rate over some hundred sales.",
+        _kept(found.search_after_sales),
         f"Memory of all processes (PSS): {sum(found.memory.values()):.0f} MiB ({parts}).",
         *(f"Import: {sentence}." for sentence in found.imports),
     ]
@@ -95,11 +96,24 @@ def written(found: Measured) -> str:
     )
 
 
+def _kept(share: float | None) -> str:
+    if share is None:
+        return "Searches before and after sales: not measured, they were refused."
+    return f"Searches keep {share:.2f} of their rate over some hundred sales."
+
+
 def _cells(row: Row, hello_rate: float) -> list[str]:
-    many = "" if row.many.clients == 16 else f" ({row.few.clients} and {row.many.clients} clients)"
-    cells = [row.case.name + many, row.calls]
-    for each in (row.few, row.many):
+    few, many = row.few, row.many
+    if few is None or many is None:
+        return [row.case.name, row.calls, f"not measured: {row.note}", *[""] * (len(HEADS) - 3)]
+    name = row.case.name + ("" if many.clients == 16 else f" ({few.clients} and {many.clients} clients)")
+    cells = [name + (f": {row.note}" if row.note else ""), row.calls]
+    for each in (few, many):
         cells += [each.shown_rate, f"{each.p50_ms:.1f}", f"{each.p99_ms:.1f}"]
-    cells.append(f"{row.many.rate / hello_rate:.3f}")
-    cells += [f"{row.many.rate / bare.rate:.2f}" if bare else "" for bare in (row.one_call, row.sdk_call)]
+    cells.append(f"{many.rate / hello_rate:.3f}")
+    cells += [_share(many, bare) for bare in (row.same_calls, row.sdk_calls)]
     return [*cells, f"{row.large.p50_ms / row.small.p50_ms:.2f}" if row.large and row.small else ""]
+
+
+def _share(figures: Figures, bare: Figures | None) -> str:
+    return f"{figures.rate / bare.rate:.2f}" if bare and bare.rate else ""

@@ -17,12 +17,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from services.orders.documents import DESIGN as ORDERS
 from services.products.documents import DESIGN as PRODUCTS
 from tests.bench import sample_data
-from tests.bench.cases import Case, cases, database_calls, recorded
+from tests.bench.bare import NOUVEAU
+from tests.bench.cases import Case, NotMeasured, cases, database_calls, recorded
 from tests.bench.report import Figures, Measured, Row, written
 from tests.bench.running import ADMIN_EMAIL, ROOT, Shop, bare_flask, bare_flask_as_ours, running_shop
 from tests.people import Person, register
@@ -44,10 +46,12 @@ def main() -> None:
         found.imports += _fill(shop, options, people)
         found.hello_rate = bench.hello_rate()
         found.rows += [bench.measure(case) for case in cases(shop, people[0], people[1:], options.products)]
-        found.search_after_sales = bench.search_after_sales([row.case for row in found.rows])
+        with suppress(NotMeasured):
+            found.search_after_sales = bench.search_after_sales([row.case for row in found.rows])
         shop.settle()
         found.memory = shop.memory_mib()
-        bench.flame_graph(min(found.rows, key=lambda row: row.many.rate).case, options.out / "slowest.svg")
+        slowest = min((row for row in found.rows if row.many), key=lambda row: row.many.rate)
+        bench.flame_graph(slowest.case, options.out / "slowest.svg")
         _write(options, found)
         if options.large:
             _grow(shop, options.large, found)
@@ -58,7 +62,8 @@ def main() -> None:
                 large_cases = cases(shop, people[0], people[1:], options.large // 2)
                 small_cases = cases(small, others[0], others[1:], options.products)
                 for row, large_case, small_case in zip(found.rows, large_cases, small_cases, strict=True):
-                    row.small, row.large = bench.in_turn((small, small_case), (shop, large_case))
+                    if row.many:
+                        row.small, row.large = bench.in_turn((small, small_case), (shop, large_case))
             _write(options, found)
 
 
@@ -75,27 +80,37 @@ class Bench:
             return self._load(url, [{"path": "/hello"}], 1).rate
 
     def measure(self, case: Case) -> Row:
-        """A row. With many clients the service and the bare handlers take turns, and the median of each counts."""
+        """A row, or what kept it from being measured. With many clients the service and the bare handlers take turns, and the median of each counts."""
         print(f"measuring {case.name} ...", flush=True)
-        calls = database_calls(self.shop.urls[case.service], case)
-        few, many = case.clients
-        row = Row(case, calls, self.drive(case, few), self.drive(case, many))
-        if case.reads:
-            made = [recorded(self.shop.server, read) for read in case.reads[:RECORDED]]
-            with bare_flask_as_ours(self.folder / "bare.log", self.shop.couch_environment) as url:
-                rounds = [
-                    (
-                        self.drive(case, many),
-                        self._one_call(url, "/ours", made),
-                        self._one_call(url, "/sdk", made),
-                    )
-                    for _ in range(ROUNDS)
-                ]
-            row.many, row.one_call, row.sdk_call = (_median(figures) for figures in zip(*rounds, strict=True))
+        row = Row(case)
+        try:
+            self._fill(row, *case.clients)
+        except NotMeasured as error:
+            row.note = str(error)
+            print(f"{case.name}: {error}", flush=True)
         return row
 
-    def search_after_sales(self, measured: Sequence[Case]) -> float:
-        """The rate of the search after so many sales over that before them."""
+    def _fill(self, row: Row, few: int, many: int) -> None:
+        case = row.case
+        row.calls = database_calls(self.shop.urls[case.service], case)
+        row.few, row.many = self.drive(case, few), self.drive(case, many)
+        if not case.reads:
+            return
+        made = [recorded(self.shop.server, read) for read in case.reads[:RECORDED]]
+        paths = [
+            "/ours",
+            *([] if any(call["operation"] == NOUVEAU for calls in made for call in calls) else ["/sdk"]),
+        ]
+        with bare_flask_as_ours(self.folder / "bare.log", self.shop.couch_environment) as url:
+            rounds = [
+                [self.drive(case, many), *(self._same_calls(url, path, made) for path in paths)]
+                for _ in range(ROUNDS)
+            ]
+        row.many, row.same_calls, *by_sdk = (_median(figures) for figures in zip(*rounds, strict=True))
+        row.sdk_calls = by_sdk[0] if by_sdk else None
+
+    def search_after_sales(self, measured: Sequence[Case]) -> float | None:
+        """The rate of the search after so many sales over that before them; None where all searches were refused."""
         search = next(case for case in measured if case.name.startswith("search"))
         checkout = next(case for case in measured if case.name.startswith("checkout"))
         print("measuring searches before and after sales ...", flush=True)
@@ -105,7 +120,7 @@ class Bench:
             self.drive(checkout, max(checkout.clients))
         self.shop.settle()
         after = _median([self.drive(search, max(search.clients)) for _ in range(ROUNDS)])
-        return after.rate / before.rate
+        return after.rate / before.rate if before.rate else None
 
     def in_turn(self, *asked: tuple[Shop, Case]) -> list[Figures]:
         """The median of each with one client, after a first turn that only warms."""
@@ -139,8 +154,8 @@ class Bench:
         if drawing.returncode:
             print(f"No flame graph: {' '.join(command)} ended with {drawing.returncode}; it may need root.")
 
-    def _one_call(self, url: str, path: str, made: list[dict]) -> Figures:
-        lines = [{"method": "POST", "path": path, "body": json.dumps(call)} for call in made]
+    def _same_calls(self, url: str, path: str, made: list[list[dict]]) -> Figures:
+        lines = [{"method": "POST", "path": path, "body": json.dumps(calls)} for calls in made]
         return self._load(url, lines, 16)
 
     def _load(self, url: str, lines: list[dict], clients: int) -> Figures:
@@ -152,7 +167,7 @@ class Bench:
         found = json.loads(answer)
         statuses = found["statuses"]
         if any(not status.startswith("2") and status != "503" for status in statuses):
-            raise SystemExit(f"{lines[0]['path']}: answers with status {statuses}")
+            raise NotMeasured(f"answers with status {statuses}")
         refused = statuses.get("503", 0) / found["requests"]
         return Figures(clients, found["rate"] * (1 - refused), found["p50_ms"], found["p99_ms"], refused)
 

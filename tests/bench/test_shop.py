@@ -9,6 +9,7 @@ import pytest
 
 from shared.couch import Server
 from tests.bench.running import ROOT
+from tests.services.products.conftest import has_search_engine
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
 
@@ -28,6 +29,8 @@ def test_every_row_is_measured_on_another_server(couch_url: str, tmp_path: Path)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
     rows = [line for line in (tmp_path / "shop.md").read_text().splitlines() if line.startswith("| ")]
     assert len(rows) > 15
-    assert not [row for row in rows if "503" in row], "nothing is refused"
+    assert not [row for row in rows if "not measured" in row]
+    busy = [row for row in rows if "503" in row and (has_search_engine() or "search" not in row)]
+    assert not busy, "nothing is refused but many searches at once by a keyword view"
     left = [name for name in Server(couch_url).client.call("get_all_dbs") if name.startswith("bench")]
     assert left == [], "the databases of the bench are dropped"

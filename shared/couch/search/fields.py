@@ -13,8 +13,11 @@ from .languages import ENGLISH, Language
 
 Kind = Literal["text", "keyword", "order", "number", "path", "place", "pairs", "numbers", "exclusion"]
 
+CODE = "code"
+"""Marks the rows of a keyword view that are of words of a code."""
+
 SORTED_KINDS = ("order", "number")
-"""The kinds of fields by whose value a keyword view has each document once, in order."""
+"""The kinds of fields by whose value a keyword view has each document once, in order; by each member of `numbers` it has those with that one."""
 
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
@@ -41,6 +44,10 @@ _PAIRS = f"""  var bands = {json.dumps(NUMBER_BANDS)};
   }}"""
 _NUMBERS = """  function numbers(v, f) {
     if (v && typeof v === 'object') Object.keys(v).forEach(function (k) { if (typeof v[k] === 'number') f(k, v[k]); });
+  }"""
+_KEYWORD_TERMS = """  var words = Object.create(null), written = Object.create(null), codes = Object.create(null), places = Object.create(null);
+  function put(map, found, weight) {
+    found.forEach(function (w) { if (w && !(map[w] >= weight)) map[w] = weight; });
   }"""
 _PLACES = '  function places(v, f) { if (Array.isArray(v)) f(v.join("#")); }'
 
@@ -208,12 +215,14 @@ class SearchIndex(Declared):
         return {"options": {"partitioned": self.partitioned}, "indexes": {self.name: index}}
 
     def keyword_view(self) -> View:
-        """A view from every word, weighted, every category and each place in an order to its documents."""
-        lines = ["  var words = Object.create(null), places = Object.create(null);"]
-        lines += self.visits(_keyword, ("text", "path", "exclusion", *SORTED_KINDS))
+        """A view from every word, every category and each place in an order to its documents. The value of a word is its weight; less than
+        zero where the text has it in another form, unless it has the word as it is where that counts as much. Words of codes have rows of their own."""
+        lines = [_KEYWORD_TERMS]
+        lines += self.visits(_keyword, ("text", "path", "exclusion", "numbers", *SORTED_KINDS))
         lines += [
             '  emit(["all"], null);',
-            '  Object.keys(words).forEach(function (w) { emit(["word", w], words[w]); });',
+            '  Object.keys(words).forEach(function (w) { emit(["word", w], 3 * written[w] >= 2 * words[w] ? written[w] : -words[w]); });',
+            f'  Object.keys(codes).forEach(function (w) {{ emit(["word", w, {json.dumps(CODE)}], codes[w]); }});',
         ]
         for each in self.fields:
             if each.kind in SORTED_KINDS:
@@ -328,10 +337,13 @@ def _keyword(field: SearchField) -> str:
     if field.kind in SORTED_KINDS:
         name = json.dumps(field.name)
         return f"if (!({name} in places)) places[{name}] = {_value_of(field)};"
+    if field.kind == "numbers":
+        return f'emit(["sort", {_indexed_name(field)}, x], null);'
     if field.kind == "path":
         return 'emit(["path", x], null);'
     if field.kind == "exclusion":
         return 'emit(["excluded", x], null);'
+    if field.code:
+        return f"put(codes, terms(x).split(' '), {field.weight});"
     terms = "short_terms" if field.short else "terms"
-    weight = field.weight
-    return f'{terms}(x).split(" ").forEach(function (w) {{ if (w && !(words[w] >= {weight})) words[w] = {weight}; }});'
+    return f"put(words, {terms}(x).split(' '), {field.weight}); put(written, words_of(x), {field.weight});"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..documents import Doc
 from ..errors import BadRequest
-from .fields import SORTED_KINDS, SearchIndex
+from .fields import SORTED_KINDS, SearchIndex, field_named
 from .keywords import MAX_DOCUMENTS, Row, evaluate, key_range
 from .query import SearchQuery
 
@@ -23,24 +23,38 @@ class Listed(NamedTuple):
 
 
 def sorted_by(query: SearchQuery, index: SearchIndex) -> str | None:
-    """The field whose rows are the list, from its beginning to its end: for what has an order, and neither words, nor one
-    category, nor anything to count."""
+    """The field whose rows are the list, from its beginning to its end: for what has an order, and neither words nor one category.
+    Where that is a member of `numbers`, the list is of what has it."""
     name = (query.sort or "").removeprefix("-")
-    has_rows = any(each.name == name and each.kind in SORTED_KINDS for each in index.fields)
-    if not has_rows or query.counts or query.bands or key_range(query, index) != {"key": ["all"]}:
+    if not name or key_range(query, index) != {"key": ["all"]}:
         return None
-    return name
+    field, _ = field_named({each.name: each for each in index.fields}, name)
+    return name if field.kind in (*SORTED_KINDS, "numbers") else None
+
+
+def has_counts(query: SearchQuery) -> bool:
+    """Whether something is counted in the list: then not only a page of it is read."""
+    return bool(query.counts or query.bands)
+
+
+def whole_range(name: str, query: SearchQuery) -> dict[str, Any]:
+    """What to ask of the view for all of a list, as far as what limits its order is concerned."""
+    least, most = query.ranges.get(name, (None, None))
+    low: list[Any] = ["sort", name] if least is None else ["sort", name, least]
+    high: list[Any] = ["sort", name, {} if most is None else most]
+    if least is not None and most is not None and least > most:
+        high = low = ["sort", name, {}]
+    descending = (query.sort or "").startswith("-")
+    start, end = (high, low) if descending else (low, high)
+    return {"start_key": start, "end_key": end, "descending": descending}
 
 
 def row_range(name: str, query: SearchQuery, limit: int, place: tuple[Any, str] | None) -> dict[str, Any]:
     """What to ask of the view for a page that begins at a place (key and id of its first row). Raises BadRequest for that of another list."""
-    descending = (query.sort or "").startswith("-")
-    low, high = ["sort", name], ["sort", name, {}]
-    start, end = (high, low) if descending else (low, high)
-    bounds: dict[str, Any] = {"start_key": start, "end_key": end, "descending": descending}
+    bounds = whole_range(name, query)
     if place:
         key, docid = place
-        if not isinstance(key, list) or key[:2] != low:
+        if not isinstance(key, list) or key[:2] != ["sort", name]:
             raise BadRequest("This cursor is of another list; begin again without one.", code="bad_cursor")
         bounds |= {"start_key": key, "start_key_doc_id": docid}
     return bounds | {"limit": _window(query, limit) + 1}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..documents import Doc
 from .clauses import MIN_PREFIX
-from .fields import SearchField, SearchIndex, field_named, pairs_in
+from .fields import CODE, SearchField, SearchIndex, field_named, pairs_in
 from .languages import Language
 from .query import SearchQuery, filter_term
 from .words import fold, pairs_of, sort_key
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 class Group(NamedTuple):
     """The terms of which one must be there for a word: its own, its stem, both its neighbours written with it, and `corrected` ones; or one of
-    the `paths`, whose rows have no weight."""
+    the `paths`, whose rows have no weight. Only what may name a `code` is looked for in codes."""
 
     word: str
     terms: frozenset[str]
@@ -30,14 +30,16 @@ class Group(NamedTuple):
     optional: bool = False
     corrected: frozenset[str] = frozenset()
     paths: frozenset[str] = frozenset()
+    code: bool = False
 
     def score(self, term: str, weight: int, beginnings: bool) -> int:
         """What a term of this weight counts: as it was asked more than in another form, that more than its beginning, and that more
-        than without a typo; 0 if it is another."""
+        than without a typo; 0 if it is another. A weight below zero is that of a word in another form."""
         if not weight:
             return PATH_SCORE if term in self.paths else 0
+        as_written, weight = weight > 0, abs(weight)
         if term in self.terms:
-            return 6 * weight if term == self.word else 4 * weight
+            return 6 * weight if as_written and term == self.word else 4 * weight
         if beginnings and self.unfinished and term.startswith(self.word):
             return 2 * weight
         return weight if term in self.corrected else 0
@@ -84,7 +86,9 @@ def key_range(query: SearchQuery, index: SearchIndex) -> dict[str, Any]:
         return {"start_key": ["word", beginning], "end_key": ["word", beginning + "\ufff0"]}
     if groups:
         terms = dict.fromkeys(term for group in groups for term in group.terms | group.corrected)
+        codes = {term for group in groups if group.code for term in group.terms}
         keys = [["word", term] for term in sorted(terms, key=len, reverse=True)]
+        keys += [["word", term, CODE] for term in sorted(codes)]
         keys += [["path", path] for path in dict.fromkeys(each for group in groups for each in group.paths)]
         if index.exclusions:
             keys += [["excluded", row] for row in query.excluded_rows(index.language)]
@@ -101,13 +105,14 @@ def candidates(query: SearchQuery, index: SearchIndex, rows: Iterable[Row]) -> C
     groups, needs = _asked(query, index)
     alone = _beginning(query, groups) is not None
     found: dict[str, dict[int, int]] = {}
-    scored: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    scored: dict[tuple[str, int, bool], list[tuple[int, int]]] = {}
     rows = list(rows)
     excluded = {row["id"] for row in rows if row["key"][0] == "excluded"}
     for row in rows:
         if row["id"] in excluded:
             continue
-        alike = row["key"][-1], row["value"] or 0
+        of_code = len(row["key"]) > 2
+        alike = row["key"][-2 if of_code else -1], row["value"] or 0, of_code
         if (matched := scored.get(alike)) is None:
             matched = scored[alike] = _scores(groups, *alike, alone)
         if matched or not groups:
@@ -126,6 +131,11 @@ def candidates(query: SearchQuery, index: SearchIndex, rows: Iterable[Row]) -> C
         return Candidates(_ordered(whole, scores), scores)
     others = {docid for docid, has in found.items() if all(need.is_met(has) for need in finished)}
     return Candidates(_ordered(others, scores), scores, True)
+
+
+def in_order(rows: Iterable[Row]) -> Candidates:
+    """Those of rows that are the list already, none better than another."""
+    return Candidates(list(dict.fromkeys(row["id"] for row in rows)), {})
 
 
 def needs_documents(query: SearchQuery) -> bool:
@@ -183,11 +193,18 @@ def _groups(query: SearchQuery, index: SearchIndex) -> list[Group]:
             word in query.optional,
             frozenset(map(language.stem, query.corrections.get(word, ()))),
             frozenset(query.paths.get(word, ())),
+            _may_be_code(word, query, len(content)),
         )
         for n, word in enumerate(loose)
         if word in content
     ]
-    return groups + [Group(word, frozenset({word})) for phrase in query.phrases for word in phrase]
+    return groups + [Group(word, frozenset({word}), code=True) for phrase in query.phrases for word in phrase]
+
+
+def _may_be_code(word: str, query: SearchQuery, count: int) -> bool:
+    """Whether one of so many words is looked for in codes, as a search engine does (`clauses.Word`)."""
+    no_word = not word.isalpha() or word in query.forgiven or word in query.corrections
+    return no_word or query.code or count == 1
 
 
 def _alternatives(word: str, others: Iterable[str], language: Language) -> frozenset[str]:
@@ -202,9 +219,12 @@ def _beginning(query: SearchQuery, groups: Sequence[Group]) -> str | None:
     return common if len(common) >= MIN_PREFIX else None
 
 
-def _scores(groups: Sequence[Group], term: str, weight: int, alone: bool) -> list[tuple[int, int]]:
+def _scores(
+    groups: Sequence[Group], term: str, weight: int, of_code: bool, alone: bool
+) -> list[tuple[int, int]]:
     """What a row counts, for each group that it is of; thousands of rows are alike."""
-    scores = ((n, group.score(term, weight, alone)) for n, group in enumerate(groups))
+    asked = ((n, group) for n, group in enumerate(groups) if group.code or not of_code)
+    scores = ((n, group.score(term, weight, alone)) for n, group in asked)
     return [(n, score) for n, score in scores if score]
 
 

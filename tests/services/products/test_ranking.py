@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.services.products.conftest import Shop, product
+from tests.services.products.conftest import Shop, has_search_engine, product
 
 OTHER = ["Odds", "Ends"]
 GOODS = [
@@ -28,7 +28,11 @@ def found(shop: Shop, q: str) -> list[str]:
 
 def test_a_word_as_it_was_typed_comes_before_its_other_forms(shop: Shop) -> None:
     assert found(shop, "zircon rings ") == ["exact", "stem"]
-    assert found(shop, "zircon ring") == ["stem", "exact", "begun"]
+    begun = ["begun"] if has_search_engine() else []
+    assert found(shop, "zircon ring") == ["stem", "exact", *begun], (
+        "a keyword view finds beginnings of a last word where no product has it whole"
+    )
+    assert found(shop, "zircon ringst") == ["begun"]
 
 
 def test_the_name_comes_before_brand_and_category_and_they_before_keywords_and_description(

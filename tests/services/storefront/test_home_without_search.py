@@ -16,9 +16,24 @@ from tests.waiting import eventually
 __all__ = ["database_without_search", "neighbours"]
 
 PLACE = ["Zinc", "Buckets"]
-BEST = [product(f"bucket-{n}", name=f"Zinc bucket {n}", taxonomy=PLACE, image="") for n in range(3)]
+BEST = [
+    product(
+        f"bucket-{n}",
+        name=f"Zinc bucket {n}",
+        taxonomy=PLACE,
+        image="",
+        price={"amount": 10 + n, "currency": "GBP"},
+    )
+    for n in range(3)
+]
 OTHERS = [
-    product(f"nail-{n}", name=f"Nail {n}", taxonomy=["Aisles", f"Nails {n % 5}"], image="")
+    product(
+        f"nail-{n}",
+        name=f"Nail {n}",
+        taxonomy=["Aisles", f"Nails {n % 5}"],
+        image="",
+        price={"amount": 5000 - n, "currency": "GBP"},
+    )
     for n in range(MAX_DOCUMENTS + 100)
 ]
 
@@ -50,3 +65,13 @@ def test_home_shows_the_best_of_more_goods_than_a_search_looks_at(url: str) -> N
         return [href for href in dict.fromkeys(links) if href.startswith("/product/bucket")]
 
     assert eventually(shown) == [f"/product/{each['productid']}" for each in reversed(BEST)]
+
+
+def test_a_search_page_without_words_begins_with_the_cheapest_of_all_and_says_what_it_cannot(
+    url: str,
+) -> None:
+    page = Visitor(url).get("/search?sort=price")
+    links = [href for href in dict.fromkeys(href for href, _ in page.links) if href.startswith("/product/")]
+    assert links[:3] == [f"/product/{each['productid']}" for each in BEST]
+    assert links[3] == f"/product/nail-{len(OTHERS) - 1}"
+    assert f"filter, count or sort more than {MAX_DOCUMENTS} matches" in page.text

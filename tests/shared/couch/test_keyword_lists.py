@@ -15,6 +15,7 @@ INDEX = SearchIndex(
         SearchField("name", weight=4),
         SearchField("name", kind="order", called="name_order"),
         SearchField("rank", kind="number"),
+        SearchField("prices", kind="numbers", called="price_"),
         SearchField("brand", kind="keyword", called="brand_is", facet=True),
     ),
     only=(("type", "product"),),
@@ -32,7 +33,11 @@ def found(server: Server) -> Database:
     ranks = random.Random(5).sample(range(COUNT), COUNT)
     docs = [
         {"_id": f"a:{n:05}", "type": "product", "name": f"Lamp {n}", "brand": "Odd" if n % 2 else "Even"}
-        | ({} if rank < 3 else {"rank": rank})
+        | (
+            {}
+            if rank < 3
+            else {"rank": rank, "prices": {"GBP": rank, **({"EUR": 2 * rank} if rank % 2 else {})}}
+        )
         for n, rank in enumerate(ranks)
     ]
     database.add_many(docs)
@@ -83,3 +88,29 @@ def test_a_short_list_knows_its_length_and_a_cursor_its_list(found: Database):
     assert first.total is None
     with pytest.raises(BadRequest):
         search(INDEX, SearchQuery(sort="-rank"), limit=5, bookmark=first.next)
+
+
+def test_a_list_by_price_is_whole_in_each_currency(found: Database):
+    assert ranks(listed(found, SearchQuery(sort="price_GBP"), 100)) == list(range(3, COUNT))
+    assert ranks(listed(found, SearchQuery(sort="-price_EUR"), 100)) == list(
+        range(COUNT - 1 - COUNT % 2, 2, -2)
+    )
+
+
+def test_bounds_of_its_order_are_where_a_list_begins_and_ends(found: Database):
+    search = found.across_partitions.search
+    for sort, expected in (("price_GBP", range(500, 511)), ("-price_GBP", range(510, 499, -1))):
+        query = SearchQuery(sort=sort, ranges={"price_GBP": (500, 510)})
+        first = search(INDEX, query, limit=8)
+        second = search(INDEX, query, limit=8, bookmark=first.next)
+        assert ranks([first.items, second.items]) == list(expected)
+        assert [len(first.items), second.next] == [8, None]
+    assert listed(found, SearchQuery(sort="price_GBP", ranges={"price_GBP": (9, 5)}), 8) == [[]]
+
+
+def test_a_list_with_counts_begins_with_the_first_of_all_and_says_what_it_did_not_count(found: Database):
+    query = SearchQuery(sort="-price_GBP", counts=("brand_is",))
+    page = found.across_partitions.search(INDEX, query, limit=20)
+    assert ranks([page.items]) == list(range(COUNT - 1, COUNT - 21, -1))
+    assert sum(page.counts["brand_is"].values()) == MAX_DOCUMENTS
+    assert page.unsupported == (f"filter, count or sort more than {MAX_DOCUMENTS} matches",)

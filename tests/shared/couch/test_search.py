@@ -81,6 +81,24 @@ def test_a_word_as_it_was_typed_counts_more_than_its_stem_and_that_more_than_its
     assert keywords.candidates(search_for("sofa"), INDEX, found).ids == ["a", "b", "c"]
 
 
+def test_a_word_that_a_text_has_in_another_form_counts_less_than_one_that_it_has_as_it_is():
+    found = rows(("a", "red", 4), ("a", "sofa", -4), ("b", "red", 4), ("b", "sofa", 4))
+    assert keywords.candidates(search_for("red sofa"), INDEX, found).ids == ["b", "a"]
+    assert keywords.candidates(search_for("sofa"), INDEX, found).ids == ["b", "a"]
+
+
+def test_a_word_of_letters_beside_others_is_not_looked_for_in_codes():
+    found = [
+        *rows(("a", "boot", 4), ("b", "boot", 4)),
+        *({"id": "b", "key": ["word", word, "code"], "value": 8} for word in ("green", "b7")),
+    ]
+    assert keywords.candidates(search_for("green boot "), INDEX, found).ids == []
+    for code in ("boot b7 ", '"b7" boot ', "green "):
+        assert keywords.candidates(search_for(code), INDEX, found).ids == ["b"], code
+    unknown = replace(search_for("green boot "), forgiven=frozenset({"green"}))
+    assert keywords.candidates(unknown, INDEX, found).ids == ["b"], "a word that nobody knows may be a code"
+
+
 def test_stop_words_are_left_out_unless_there_are_no_others():
     assert '"for"' not in search_for("sofa for two ").lucene(INDEX)
     assert search_for("for the ").lucene(INDEX).count('name:"') == 2
@@ -218,6 +236,13 @@ def test_keyword_candidates_have_every_word_the_weightiest_first():
     assert keywords.candidates(query, INDEX, found).ids == ["c", "a"]
     asked = keywords.key_range(query, INDEX)["keys"]
     assert sorted(asked) == [["word", each] for each in ("red", "redsofa", "sofa", "sofas")]
+    asked = keywords.key_range(search_for("sofas "), INDEX)["keys"]
+    assert sorted(asked) == [
+        ["word", "sofa"],
+        ["word", "sofa", "code"],
+        ["word", "sofas"],
+        ["word", "sofas", "code"],
+    ]
     assert keywords.key_range(search_for("so"), INDEX) == {
         "start_key": ["word", "so"],
         "end_key": ["word", "so\ufff0"],

@@ -6,6 +6,7 @@ from flask import Flask
 
 from services.products.dependencies import open_dependencies
 from services.products.resources import BLUEPRINTS
+from services.products.resources.category_sync import category_sync
 from services.products.settings import Settings
 from shared.audit import AuditTrail
 from shared.couch import counting
@@ -17,7 +18,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     """The WSGI application. Nothing is connected to yet."""
     settings = settings or load(Settings, os.environ)
     deps = open_dependencies(settings)
-    return create_service(
+    app = create_service(
         "products",
         settings,
         BLUEPRINTS,
@@ -27,3 +28,5 @@ def create_app(settings: Settings | None = None) -> Flask:
         dependencies=deps,
         audit=AuditTrail(deps.server.open(deps.design)),
     )
+    app.register_blueprint(category_sync)
+    return app

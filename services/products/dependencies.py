@@ -15,6 +15,7 @@ from services.products.settings import Settings
 from services.products.store.answer_cache import AnswerCache
 from services.products.store.catalogue import Catalogue
 from services.products.store.categories import CategoryCache, CategoryDocuments, category_cache
+from services.products.store.category_sync import CategorySnapshots, CategorySyncStates
 from services.products.store.facet_counts import FacetCounts
 from services.products.store.import_progress import ImportProgress
 from services.products.store.labels import LabelCache, label_cache
@@ -44,6 +45,7 @@ from shared.couch import DatabaseDesign, IndexCatchUp, RepeatedReads, Server, la
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 from shared.locks import Locks
 from shared.redis import open_redis
+from shared.waiting import Marks, Waiting
 
 MAX_LANGUAGES = 50
 """That are remembered; anybody may ask for one that no product has."""
@@ -93,6 +95,11 @@ class Dependencies:
     product_types: ProductTypeCache
     category_documents: CategoryDocuments
     categories: CategoryCache
+    category_sync_states: CategorySyncStates
+    category_snapshots: CategorySnapshots
+    marks: Marks
+    """Of categories, for the devices that keep them: changed with every product of theirs."""
+    waiting: Waiting
     query_counter: QueryCounter
     popular_queries: PopularQueries
     search_days: SearchDays
@@ -152,6 +159,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         each: rules_cache(redis, background, rule_documents, database.name, language_named(each))
         for each in settings.spoken
     }
+    marks = Marks(redis, database.name)
     answer_cache = AnswerCache(redis, background, database.name, settings.menu_seconds)
     return Dependencies(
         settings=settings,
@@ -181,6 +189,10 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         product_types=product_type_cache(redis, background, type_documents, database.name),
         category_documents=category_documents,
         categories=category_cache(redis, background, category_documents, database.name),
+        category_sync_states=CategorySyncStates(database),
+        category_snapshots=CategorySnapshots(),
+        marks=marks,
+        waiting=Waiting(marks, settings.sync_waiting),
         query_counter=QueryCounter(redis, database.name),
         popular_queries=PopularQueries(redis, database.name),
         search_days=SearchDays(database),

@@ -59,6 +59,14 @@ class Settings(DatabaseSettings):
         3,
         "a query is suggested to others, and listed at the desk, when so many people searched for it",
     )
+    sync_wait_seconds: int = setting(
+        "SYNC_WAIT_SECONDS",
+        20,
+        "so long a device's question what changed waits for something, without a thread",
+    )
+    sync_waiting: int = setting(
+        "SYNC_WAITING", 500, "devices that wait so per process; more are told to come again (503)"
+    )
     picture_networks: str = setting(
         "PICTURE_NETWORKS",
         "",

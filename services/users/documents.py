@@ -4,6 +4,7 @@
                 :delivery{id}     an address         :payment{id}        a payment method's reference
                 :preferences      one document       :basket-{SKU}     one basket item
                 :wish-{SKU}       one entry of the wish list
+                :kept-{digest}    a category kept on devices: `declarations/kept.py`
                 :sync, :syncpoint-{name}    what devices were told: `declarations/sync.py`
                 :note-{id}        a note of staff     :email-{id}          an e-mail that went out
     seen{userid}:{productid}      a product looked at lately: 20 of them, for 30 days
@@ -20,6 +21,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypedDict
 
+from services.users.declarations.accounts import Account, Claim, Session, Token
 from services.users.declarations.customers import AccountEmail, CustomerNote
 from shared.addresses import PART_FIELDS, parts_of_text
 from shared.audit import AUDIT_ENTRIES
@@ -34,7 +36,6 @@ from shared.couch import (
     document_id,
     view_source,
 )
-from shared.customer_groups import GROUP, GROUP_MESSAGE
 from shared.errors import NotFound
 from shared.fields import (
     Boolean,
@@ -44,93 +45,14 @@ from shared.fields import (
     Lines,
     Moment,
     Text,
-    TextList,
 )
-from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 
 _BLANK_FIELDS = ("_id", "_rev", "type", "schema")
 _USERID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
-CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE = "customer", "staff", "admin"
-ROLES: Final = (CUSTOMER_ROLE, STAFF_ROLE, ADMIN_ROLE)
 MAX_QUANTITY: Final = 999
 SEEN: Final = "seen"
-
-
-class Account(StoredDocument):
-    """An account. Times beside a field say when it was last changed, for the merging of conflicts."""
-
-    userid: Annotated[str, Text(1, 64, writable=False)]
-    name: Annotated[
-        str,
-        Text(1, 200, pattern=r"[^\t\r\n]*", pattern_message="Must be one line.", normalize=False),
-    ]
-    """One line: it greets in e-mails, where a second line would be a stranger's message in our name."""
-    email: Annotated[str, Text(3, 254, normalize=False)]
-    email_verified: Annotated[bool, Boolean(writable=False)]
-    pending_email: NotRequired[
-        Annotated[
-            str | None,
-            Text(3, 254, writable=False, default=None, description="asked for and not confirmed yet"),
-        ]
-    ]
-    roles: Annotated[list[str], TextList(Choice(ROLES), 0, len(ROLES))]
-    group: NotRequired[
-        Annotated[
-            str,
-            Text(
-                0,
-                40,
-                pattern=f"|{GROUP}",
-                pattern_message=GROUP_MESSAGE,
-                default="",
-                show_default=False,
-                description="the customer group whose prices they pay",
-            ),
-        ]
-    ]
-    language: NotRequired[
-        Annotated[
-            str,
-            Text(
-                0,
-                20,
-                pattern=f"|{LANGUAGE}",
-                default="",
-                writable=False,
-                public=False,
-                description="what e-mails are in",
-            ),
-        ]
-    ]
-    active: Annotated[bool, Boolean(writable=False, public=False)]
-    created: Annotated[str, Moment(writable=False)]
-    password: str
-    """Its argon2id hash."""
-    updated: str
-    verified: NotRequired[str]
-    """When an e-mail of the account was confirmed first."""
-    password_changed: NotRequired[str]
-    email_changed: NotRequired[str]
-    pending_changed: NotRequired[str]
-    roles_changed: NotRequired[str]
-    sessions_from: NotRequired[str]
-    """Sessions begun earlier have ended."""
-    access_changed: NotRequired[str]
-    erasure: NotRequired[str]
-    erasure_claims: NotRequired[list[str]]
-    erasure_email: NotRequired[str]
-    """The verified address, until an erasure is done: guests' orders with it are erased, too."""
-    request: NotRequired[str | None]
-    """The Idempotency-Key that made it, as an id."""
-
-
-class Claim(StoredDocument):
-    """Makes an e-mail unique, by its `_id`."""
-
-    userid: str
-    claimed: str
 
 
 _PARTS = PART_FIELDS.fields
@@ -225,34 +147,6 @@ class StockAlert(StoredDocument):
     language: NotRequired[str]
     sending: NotRequired[str]
     """When the e-mail was begun: who finds it much later sends it, with the same Message-ID."""
-
-
-class Token(StoredDocument):
-    """A one-time token, found by the digest of its secret. `name`, `password` and `registration` are a registration's."""
-
-    userid: str
-    purpose: str
-    email: str
-    created: str
-    expires: str
-    used: NotRequired[str]
-    name: NotRequired[str]
-    password: NotRequired[str]
-    registration: NotRequired[str]
-
-
-class Session(StoredDocument):
-    """A login that was refreshed or ended; each refresh moves it one `generation` on."""
-
-    userid: str
-    session: str
-    generation: int
-    created: str
-    updated: str
-    expires: str
-    revoked: NotRequired[str]
-    reason: NotRequired[str]
-    access_changed: NotRequired[str]
 
 
 USER = DocumentType.declared("user", Account)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from services.products.dependencies import Dependencies
+from services.products.documents import partition_of
 from services.products.rules.publishing import is_public
 from services.products.rules.variants import skus_of
 from shared.cache_tags import CATALOGUE, category_tags, product_tag
@@ -17,6 +18,7 @@ def invalidate(deps: Dependencies, products: Iterable[Product], *, menu: bool = 
     if menu:
         deps.menu.changed()
     deps.answer_cache.changed([each["taxonomy"] for each in changed])
+    deps.marks.change({partition_of(each["taxonomy"]) for each in changed})
     invalidate_pages(deps, changed)
 
 
@@ -42,6 +44,7 @@ def invalidate_pages(deps: Dependencies, products: Iterable[Product]) -> None:
 def invalidate_after_sums(deps: Dependencies, before: Iterable[Product], now: Iterable[Product]) -> None:
     """Stock and ratings were summed up: lists show of the stock only whether there is any."""
     before = list(before)
+    deps.marks.change({partition_of(each["taxonomy"]) for each in before})
     shown = {each["productid"]: _in_lists(each) for each in before}
     deps.cache_tags.invalidate({tag for each in before for tag in _own_tags(each)})
     invalidate_pages(deps, [each for each in now if _in_lists(each) != shown[each["productid"]]])

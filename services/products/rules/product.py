@@ -51,7 +51,7 @@ NO_RATING: Final = {"average": None, "count": 0}
 KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from", "related", "translations")
 """What an older client does not know, it does not undo."""
 RESERVED_IDS: Final = frozenset(
-    {"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest"}
+    {"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest", "sync"}
 )
 """Words that are routes of the API, not products."""
 

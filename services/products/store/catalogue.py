@@ -130,6 +130,13 @@ class Catalogue:
         )
         return self._docs(page)
 
+    def cheapest_first(self, taxonomy: Sequence[str], limit: int) -> list[Product]:
+        """Products of one category as they are now, each by the price in its own currency. 1 partition query."""
+        partition = self._database.partition(partition_of(taxonomy))
+        rows = partition.view(by_price(self.groups), start=[""], end=["", {}], include_docs=True, limit=limit)
+        found = [row["doc"] for row in rows if row.get("doc")]
+        return _public([doc for doc in found if is_product(doc)])
+
     def filter_values(self, taxonomy: Sequence[str]) -> list[dict[str, Any]]:
         """Rows {key: what products of a category are filtered by, value: how many are alike}, some MAX_FILTER_ROWS at most; maybe
         StaleRows. 1 partition query."""

@@ -27,9 +27,10 @@ from services.users.actions.stock_alerts import (
     news_email,
     question_email,
 )
+from services.users.declarations.accounts import Account
 from services.users.declarations.customers import AccountEmail
 from services.users.dependencies import Dependencies
-from services.users.documents import ACCOUNT_EMAIL, STOCK_ALERT, USER, Account, stock_alert_id
+from services.users.documents import ACCOUNT_EMAIL, STOCK_ALERT, USER, stock_alert_id
 from services.users.rules.accounts import is_live
 from services.users.rules.errors import NoSuchUser
 from shared.clock import timestamp

@@ -19,8 +19,9 @@ from services.users.actions.notifications import (
     send_reset,
 )
 from services.users.actions.reauthentication import check_current_password
+from services.users.declarations.accounts import CUSTOMER_ROLE, Account, Token
 from services.users.dependencies import Dependencies, JobDependencies
-from services.users.documents import CUSTOMER_ROLE, TOKEN, USER, Account, Token, auth_id, token_id
+from services.users.documents import TOKEN, USER, auth_id, token_id
 from services.users.rules.accounts import is_live
 from services.users.rules.passwords import check_password
 from shared.clock import iso, now, parse, timestamp

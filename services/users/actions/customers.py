@@ -4,16 +4,10 @@ from typing import Any, Final
 
 from services.users.actions.addresses import addresses_of
 from services.users.actions.profile import account_answer
+from services.users.declarations.accounts import Account
 from services.users.declarations.customers import CustomerNote
 from services.users.dependencies import Dependencies
-from services.users.documents import (
-    CUSTOMER_NOTE,
-    PREFERENCE_FIELDS,
-    PREFERENCES,
-    USER,
-    Account,
-    user_document,
-)
+from services.users.documents import CUSTOMER_NOTE, PREFERENCE_FIELDS, PREFERENCES, USER, user_document
 from services.users.rules.customer_search import search_key
 from services.users.rules.errors import NoSuchUser
 from shared.clock import timestamp

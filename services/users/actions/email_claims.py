@@ -10,8 +10,9 @@ import base64
 import hmac
 from datetime import timedelta
 
+from services.users.declarations.accounts import Account, Claim
 from services.users.dependencies import Dependencies
-from services.users.documents import CLAIM, USER, Account, Claim, auth_id, claim_id
+from services.users.documents import CLAIM, USER, auth_id, claim_id
 from services.users.rules.accounts import is_live
 from services.users.rules.errors import EmailTaken
 from shared.clock import now, parse, timestamp

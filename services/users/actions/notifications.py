@@ -5,8 +5,9 @@ from datetime import timedelta
 from urllib.parse import urlencode
 
 from services.users.actions.email_log import record
+from services.users.declarations.accounts import Account, Token
 from services.users.dependencies import Dependencies
-from services.users.documents import TOKEN, Account, Token, token_id
+from services.users.documents import TOKEN, token_id
 from shared.clock import iso, now
 from shared.limits import Limit
 from shared.mail import Email

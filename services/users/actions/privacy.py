@@ -12,8 +12,9 @@ from services.users.actions import recently_viewed
 from services.users.actions.accounts import end_of_sessions, update_user
 from services.users.actions.profile import live_user, present_user, profile_of
 from services.users.actions.staff import keep_one_admin
+from services.users.declarations.accounts import Account
 from services.users.dependencies import Dependencies, JobDependencies
-from services.users.documents import Account, blanked, claim_id, digest_of_claim, email_digest
+from services.users.documents import blanked, claim_id, digest_of_claim, email_digest
 from shared.clock import timestamp
 from shared.errors import AisleError, Conflict
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from services.users.actions.addresses import addresses_of
+from services.users.declarations.accounts import Account
 from services.users.dependencies import Dependencies
 from services.users.documents import (
     ADDRESS,
@@ -16,7 +17,6 @@ from services.users.documents import (
     PREFERENCES,
     USER,
     USER_FIELDS,
-    Account,
     PaymentMethod,
 )
 from services.users.rules.accounts import is_live

@@ -16,8 +16,9 @@ from services.users.actions.notifications import (
     send_account_exists,
     send_verification,
 )
+from services.users.declarations.accounts import Account, Token
 from services.users.dependencies import Dependencies
-from services.users.documents import Account, Token, claim_id
+from services.users.documents import claim_id
 from services.users.rules.errors import EmailTaken
 from services.users.rules.passwords import check_password
 from shared.couch import QueryRefused

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from services.users.actions.sessions import check_session, session_id
+from services.users.declarations.accounts import Account
 from services.users.dependencies import Dependencies
-from services.users.documents import SESSION, USER, Account
+from services.users.documents import SESSION, USER
 from services.users.rules.errors import BadRefreshToken
 from shared.clock import now, parse
 from shared.errors import NotFound

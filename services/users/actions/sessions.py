@@ -11,17 +11,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from services.users.actions.accounts import end_of_sessions, update_user
+from services.users.declarations.accounts import Account, Session
 from services.users.dependencies import Dependencies, JobDependencies
-from services.users.documents import (
-    SESSION,
-    SESSION_USER_FIELDS,
-    USER,
-    Account,
-    Session,
-    auth_id,
-    claim_id,
-    user_document,
-)
+from services.users.documents import SESSION, SESSION_USER_FIELDS, USER, auth_id, claim_id, user_document
 from services.users.rules.accounts import is_live
 from services.users.rules.errors import BadLogin, BadRefreshToken
 from shared.clock import iso, now, parse, timestamp

@@ -7,14 +7,9 @@ from typing import Any
 from services.users.actions.accounts import end_of_sessions, new_user, update_user
 from services.users.actions.email_claims import claim_for_new_account, userid_for_new_account
 from services.users.actions.profile import account_answer
+from services.users.declarations.accounts import ADMIN_ROLE, CUSTOMER_ROLE, Account
 from services.users.dependencies import Dependencies
-from services.users.documents import (
-    ADMIN_ROLE,
-    CUSTOMER_ROLE,
-    USER,
-    Account,
-    claim_id,
-)
+from services.users.documents import USER, claim_id
 from services.users.rules.accounts import check_roles_change, is_admin, is_live
 from services.users.rules.errors import EmailTaken, NoSuchUser
 from services.users.rules.passwords import check_password

@@ -16,7 +16,6 @@ from services.users.dependencies import Dependencies
 from services.users.documents import is_blank, user_document
 from services.users.rules.sync_revisions import (
     Told,
-    digest_of,
     holds,
     knows,
     observed,
@@ -25,7 +24,8 @@ from services.users.rules.sync_revisions import (
 )
 from shared.clock import timestamp
 from shared.couch import Doc, UpdateConflict, split_id
-from shared.errors import NotFound, Unavailable
+from shared.errors import Unavailable
+from shared.replication import database_information, digest_of
 
 log = logging.getLogger(__name__)
 
@@ -35,10 +35,6 @@ _ORDERS_DEADLINE: Final = 1.5
 
 Orders = Callable[[], list[Doc]]
 """The customer's newest orders, as the orders service answers them to the customer. Raises Unavailable."""
-
-
-class MissingDocument(NotFound):
-    code, title = "not_found", "missing"
 
 
 @dataclass(frozen=True)
@@ -220,18 +216,7 @@ def information(deps: Dependencies, userid: str) -> dict[str, Any]:
     told = _told(SYNC_STATE.typed(deps.store.of_user(userid, STATE_KEY)))
     entries = told.entries.values()
     gone = sum(bool(entry.get("deleted")) for entry in entries)
-    return {
-        "db_name": "sync",
-        "update_seq": told.named(told.sequence),
-        "doc_count": len(entries) - gone,
-        "doc_del_count": gone,
-        "purge_seq": 0,
-        "instance_start_time": "0",
-        "compact_running": False,
-        "disk_format_version": 8,
-        "sizes": {"file": 0, "external": 0, "active": 0},
-        "props": {},
-    }
+    return database_information("sync", told.named(told.sequence), len(entries) - gone, gone)
 
 
 def _leaf(docid: str, branch: Branch | Entry, content: Doc, revs: bool) -> Doc:

@@ -5,13 +5,14 @@
     delivery{id}           {type: userdelivery, name, address, ..., default}
     basket-{SKU}           {type: basketline, productid, sku, quantity}
     wish-{SKU}             {type: wish, productid, sku, added}
+    kept-{digest}          {type: kept, category, subtree, added}         `declarations/kept.py`
     order-{orderid}        {type: order, orderid, status, total, ...}         read only
 
 Nothing else is shown of a partition: no secret, no token, no session, no payment method.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,9 +21,11 @@ from services.users.actions.addresses import PREFIX as ADDRESS_PREFIX
 from services.users.actions.addresses import TooManyAddresses, address_document, addresses_of
 from services.users.actions.basket import PREFIX as BASKET_PREFIX
 from services.users.actions.basket import BasketFull, item_document, sold_product
+from services.users.actions.kept import check_kept, kept_document
 from services.users.actions.profile import person_answer
 from services.users.actions.wishes import PREFIX as WISH_PREFIX
 from services.users.actions.wishes import WishListFull, kept_product, wish_document
+from services.users.declarations.kept import KEPT_CATEGORY, KEPT_CATEGORY_FIELDS, KEPT_PREFIX, kept_key
 from services.users.documents import (
     ADDRESS,
     ADDRESS_FIELDS,
@@ -54,7 +57,7 @@ ORDER_TYPE: Final = "order"
 _ACCOUNT: Final = "auth"
 _NEW_NAME = USER_FIELDS.select("name")
 _ADDRESS_KEY = re.compile(r"[0-9A-Za-z]{8,40}")
-_REMOVABLE = (BASKET_PREFIX, WISH_PREFIX, ADDRESS_PREFIX)
+_REMOVABLE = (BASKET_PREFIX, WISH_PREFIX, ADDRESS_PREFIX, KEPT_PREFIX)
 
 
 def shown_documents(docs: Iterable[Doc]) -> dict[str, Doc]:
@@ -70,6 +73,8 @@ def shown_documents(docs: Iterable[Doc]) -> dict[str, Doc]:
         shown["preferences"] = {"type": PREFERENCES.name, **PREFERENCE_FIELDS.shown(preferences["values"])}
     for item in BASKET_ITEM.among(there):
         shown[split_id(item["_id"])[1]] = {"type": BASKET_ITEM.name, **BASKET_ITEM_FIELDS.shown(item)}
+    for kept in KEPT_CATEGORY.among(there):
+        shown[split_id(kept["_id"])[1]] = {"type": KEPT_CATEGORY.name, **KEPT_CATEGORY_FIELDS.shown(kept)}
     for wish in WISH.among(there):
         shown[split_id(wish["_id"])[1]] = {"type": WISH.name, **WISH_FIELDS.shown(wish)}
     return shown
@@ -88,7 +93,9 @@ class Edits:
     userid: str
     documents: dict[str, Doc]
     products: Mapping[str, dict[str, Any]]
-    """What `Products.lookup` found of `keys_of` the pushed documents."""
+    """What `Products.lookup` found of `product_keys` of the pushed documents."""
+    categories: Collection[str] = ()
+    """Which of the categories that they name are there."""
 
     def write(self, docid: str, content: Mapping[str, Any], *, newest: bool) -> None:
         """Without `newest` the device did not know of the last change: `rules/merging.py` decides, and a device's change is the latest.
@@ -108,6 +115,9 @@ class Edits:
         elif docid.startswith(WISH_PREFIX):
             self._expect(content, WISH.name)
             self._keep_wish(docid, fields)
+        elif docid.startswith(KEPT_PREFIX):
+            self._expect(content, KEPT_CATEGORY.name)
+            self._keep_category(docid, fields)
         elif docid.startswith(ADDRESS_PREFIX):
             self._expect(content, ADDRESS.name)
             self._put_address(docid, fields)
@@ -178,6 +188,20 @@ class Edits:
         if self._count(WISH_PREFIX) >= MAX_WISHES:
             raise WishListFull(f"A wish list holds at most {MAX_WISHES} products.")
         self.documents[docid] = {**wish_document(self.userid, key, named)}
+
+    def _keep_category(self, docid: str, fields: dict[str, Any]) -> None:
+        content = KEPT_CATEGORY_FIELDS.load(fields)
+        category = content["category"]
+        if docid != KEPT_PREFIX + kept_key(category):
+            raise Forbidden(
+                "The _id is kept- and the first 40 hex digits of the SHA-256 of the category's name."
+            )
+        present = KEPT_CATEGORY.typed(self.documents.get(docid))
+        if present is None:
+            check_kept(self._count(KEPT_PREFIX), is_known=category in self.categories)
+        doc = kept_document(self.userid, content, present)
+        if doc is not present:
+            self.documents[docid] = {**doc}
 
     def _put_address(self, docid: str, fields: dict[str, Any]) -> None:
         key = docid.removeprefix(ADDRESS_PREFIX)

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import orjson
 
-from services.users.actions.sync import MissingDocument
 from services.users.declarations.sync import POINT_PREFIX, SYNC_POINT, SyncPoint
 from services.users.dependencies import Dependencies
 from services.users.documents import user_document
 from shared.clock import iso, now, timestamp
 from shared.couch import Doc, UpdateConflict
 from shared.errors import BadRequest, TooLarge
+from shared.replication import MissingDocument
 
 MAX_POINTS: Final = 40
 MAX_BYTES: Final = 16 * 1024

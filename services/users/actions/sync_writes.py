@@ -4,10 +4,11 @@ First the documents are written, then what is told of them. A process that is ki
 pushes again, and finds its own content there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from services.users.actions.kept import named_categories
 from services.users.actions.sync import MAX_ATTEMPTS, Snapshot, digests, read, store
 from services.users.actions.sync_documents import (
     Edits,
@@ -21,7 +22,6 @@ from services.users.dependencies import Dependencies
 from services.users.rules.sync_revisions import (
     accepted,
     branch_of,
-    digest_of,
     following,
     is_newest,
     knows,
@@ -33,6 +33,7 @@ from services.users.rules.sync_revisions import (
 )
 from shared.couch import Doc, UpdateConflict
 from shared.errors import AisleError, Forbidden, Unavailable
+from shared.replication import digest_of
 
 MAX_PUSHED: Final = 500
 _LOCK_SECONDS: Final = 2.0
@@ -63,11 +64,12 @@ def push(
     """
     keys = product_keys(docs)
     products = deps.products.lookup(keys)
+    categories = frozenset(filter(deps.products.has_category, named_categories(docs)))
     rows: dict[int, Row] = {}
     with deps.locks.hold(f"sync {userid}", wait=_LOCK_SECONDS):
         for _ in range(MAX_ATTEMPTS):
             left = {place: doc for place, doc in enumerate(docs) if place not in rows}
-            batch = _Batch(read(deps, userid), products, new_edits)
+            batch = _Batch(read(deps, userid), products, categories, new_edits)
             found = {place: batch.take(doc) for place, doc in left.items()}
             lost = batch.write(deps)
             if batch.tell(deps):
@@ -80,9 +82,15 @@ def push(
 class _Batch:
     """Some documents over one reading of the partition."""
 
-    def __init__(self, snapshot: Snapshot, products: Mapping[str, dict[str, Any]], new_edits: bool) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        products: Mapping[str, dict[str, Any]],
+        categories: Collection[str],
+        new_edits: bool,
+    ) -> None:
         self._snapshot, self._new_edits = snapshot, new_edits
-        self._edits = Edits(snapshot.userid, dict(snapshot.documents), products)
+        self._edits = Edits(snapshot.userid, dict(snapshot.documents), products, categories)
         self._entries: dict[str, Entry] = dict(snapshot.told.entries)
 
     def take(self, doc: Mapping[str, Any]) -> Row:

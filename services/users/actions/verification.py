@@ -19,8 +19,8 @@ from services.users.actions.accounts import (
 from services.users.actions.email_claims import claim_for_account, release_email
 from services.users.actions.notifications import CHANGE_EMAIL, VERIFY
 from services.users.actions.registration import digest_of
+from services.users.declarations.accounts import Account, Token
 from services.users.dependencies import Dependencies
-from services.users.documents import Account, Token
 from services.users.rules.errors import EmailTaken, WrongPassword
 from services.users.rules.passwords import check_password
 from shared.clock import timestamp

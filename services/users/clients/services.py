@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from shared.audit import AuditQuery, milliseconds
 from shared.client import ServiceClient
+from shared.errors import NotFound
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,14 @@ class Products(Audited):
             asked["language"] = language
         answer = self.http.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
+
+    def has_category(self, category: str) -> bool:
+        """Whether the shop shows products in it or below it. Raises Unavailable."""
+        try:
+            self.http.get("/v1/categories", {"under": category, "depth": 1})
+        except NotFound:
+            return False
+        return True
 
     def reviews_of(self, userid: str) -> list[dict[str, Any]]:
         """All reviews a person wrote, for the export. Raises Unavailable."""

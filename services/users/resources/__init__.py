@@ -6,6 +6,7 @@ from services.users.resources.audit import audit
 from services.users.resources.basket import basket
 from services.users.resources.customers import customers
 from services.users.resources.internal import internal
+from services.users.resources.kept import kept
 from services.users.resources.payment_methods import payment_methods
 from services.users.resources.preferences import preferences
 from services.users.resources.privacy import privacy
@@ -24,6 +25,7 @@ BLUEPRINTS = (
     payment_methods,
     recently_viewed,
     wishes,
+    kept,
     stock_alerts,
     privacy,
     staff,

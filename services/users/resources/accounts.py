@@ -8,7 +8,8 @@ from flask import Response
 from services.users.actions import accounts as act
 from services.users.actions import registration, verification
 from services.users.actions.profile import live_user, profile_of, revisions_shown, whole_profile
-from services.users.documents import REGISTERED_FIELDS, Account
+from services.users.declarations.accounts import Account
+from services.users.documents import REGISTERED_FIELDS
 from services.users.resources.context import dependencies, own_userid
 from services.users.schemas import answers, requests
 from shared.web import (

@@ -9,6 +9,7 @@ from services.users.rules.errors import LastAdmin
 MAX_BASKET_ITEMS = 200
 MAX_WISHES = 200
 MAX_ADDRESSES = 50
+MAX_KEPT_CATEGORIES = 20
 MAX_PAYMENT_METHODS = 20
 
 

@@ -13,9 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-
 from services.users.declarations.sync import Branch, Entry
+from shared.replication import number_since
 
 MAX_HISTORY: Final = 30
 MAX_CLOSED: Final = 8
@@ -23,7 +22,6 @@ MAX_BURIED: Final = 10
 MAX_TOMBSTONES: Final = 1000
 MAX_GENERATION: Final = 1_000_000
 _REVISION: Final = re.compile(r"([1-9][0-9]{0,6})-([0-9a-zA-Z]{1,64})")
-_SEQUENCE: Final = re.compile(r"([0-9]{1,15})(?:-([0-9a-f]{1,32}))?")
 
 
 @dataclass(frozen=True)
@@ -36,20 +34,10 @@ class Told:
 
     def since(self, text: str) -> int:
         """The number in a client's `since`; 0 for one of another epoch. Raises ValueError for what is none."""
-        if text == "now":
-            return self.sequence
-        found = _SEQUENCE.fullmatch(text)
-        if found is None:
-            raise ValueError(f"{text[:40]!r} is no sequence of this database.")
-        known = found[2] == self.epoch and int(found[1]) <= self.sequence
-        return int(found[1]) if known else 0
+        return number_since(text, self.epoch, self.sequence)
 
     def named(self, number: int) -> str:
         return f"{number}-{self.epoch}"
-
-
-def digest_of(content: Mapping[str, Any]) -> str:
-    return hashlib.md5(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), usedforsecurity=False).hexdigest()
 
 
 def revision(branch: Branch | Entry) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import marshmallow as ma
 
+from services.users.declarations.kept import KEPT_CATEGORY_FIELDS
 from services.users.documents import (
     ADDRESS_FIELDS,
     BASKET_ITEM_FIELDS,
@@ -30,6 +31,16 @@ PaymentMethod = response_schema(
 )
 PaymentMethods = page_schema("PaymentMethods", PaymentMethod)
 BasketItem = response_schema("BasketItem", BASKET_ITEM_FIELDS)
+KeptCategory = response_schema(
+    "KeptCategory",
+    KEPT_CATEGORY_FIELDS,
+    {
+        "id": ma.fields.String(
+            required=True, metadata={"description": "the first 40 hex digits of the name's SHA-256"}
+        )
+    },
+)
+KeptCategories = page_schema("KeptCategories", KeptCategory)
 AuditEntry = response_schema(
     "AuditEntry",
     AUDIT_FIELDS,

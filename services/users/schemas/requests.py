@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import marshmallow as ma
 
+from services.users.declarations.kept import KEPT_CATEGORY_FIELDS
 from services.users.documents import (
     ADDRESS_FIELDS,
     BASKET_ITEM_FIELDS,
@@ -147,6 +148,9 @@ class CurrencyArgs(Shape):
 
     currency = _CURRENCY
     language = _LANGUAGE
+
+
+KeptCategory = request_schema("KeptCategoryContent", KEPT_CATEGORY_FIELDS)
 
 
 class WishArgs(PageArgs):

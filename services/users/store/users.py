@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
+from services.users.declarations.accounts import Account
 from services.users.documents import (
     ACCESS_CHANGES,
     ACCOUNT_BY_EMAIL,
@@ -16,7 +17,6 @@ from services.users.documents import (
     STOCK_ALERT,
     STOCK_ALERTS,
     VIEWED_PRODUCT,
-    Account,
     Address,
     StockAlert,
     ViewedProduct,

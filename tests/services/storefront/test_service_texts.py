@@ -56,6 +56,8 @@ FOR_PROGRAMS = {
     "shared/couch/search/*.py": "the database",
     "services/users/actions/sync*.py": "the replication protocol",
     "services/users/resources/sync.py": "the replication protocol",
+    "services/users/actions/kept.py": "the replication protocol",
+    "services/products/*/category_sync.py": "the replication protocol",
     "shared/client.py": "calls from service to service",
     "shared/settings.py": "the environment",
     "shared/web/*.py": "headers, tokens and bodies that pages send as they must be",

@@ -17,6 +17,7 @@ STRICTER = {
     "POST /v1/users/verify/resend": EMAIL,
     "POST /v1/password-resets": EMAIL,
     "POST /v1/password-resets/confirm": TOKEN,
+    "PUT /v1/users/me/kept": "a category must be one of the shop's",
     "POST /v1/users/stock-alerts": EMAIL,
     "POST /v1/users/stock-alerts/confirmation": TOKEN,
     "POST /v1/users/stock-alerts/cancellation": TOKEN,

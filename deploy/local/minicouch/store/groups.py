@@ -23,12 +23,20 @@ EXACT = 0
 MAX_LEVELS = 8
 LONG = 256  # rows of a group that are more work to read than the blocks it is made of
 SAFE = 1 << 53
+REMAINDER = 0xFF
 NUMBER_WIDTH = 9
 
 
 def after(prefix: bytes) -> Position:
     """The position behind every key that starts with `prefix`."""
     return (prefix + b"\xff", "")
+
+
+def is_inside(key: bytes, prefix: bytes) -> bool:
+    """Whether a key is of the group with this prefix. No value's bytes begin another's, but those of a large number, which go on
+    with what its double has lost."""
+    end = len(prefix)
+    return key.startswith(prefix) and (len(key) == end or key[end] != REMAINDER)
 
 
 @dataclass(frozen=True)
@@ -234,7 +242,6 @@ class GroupWriter:
         self, db: sqlite3.Connection, view: int, reducer: Reducer, order: KeyOrder, deepest: int, most: int
     ) -> None:
         self._db, self._view, self._reducer, self._order, self._most = db, view, reducer, order, most
-        self._deepest = deepest
         self.levels = set(range(deepest + 1))
         self._counts = dict.fromkeys(self.levels, 0)
         self._open: dict[int, tuple[bytes, bytes, list[State]]] = {}
@@ -243,12 +250,14 @@ class GroupWriter:
     def add(self, batch: list[tuple[bytes, bytes, list[ReduceRow]]]) -> None:
         states = self._reducer.reduce([rows for _, _, rows in batch])
         for (key, k, _), state in zip(batch, states, strict=True):
-            prefixes = self._order.prefixes(key, orjson.loads(k), self._deepest)
+            prefixes: list[bytes] | None = None
             for level in self.levels:
                 current = self._open.get(level)
-                if current and current[0] == prefixes[level]:
+                if current and is_inside(key, current[0]):
                     current[2].append(state)
                     continue
+                if prefixes is None:
+                    prefixes = self._order.prefixes(key, orjson.loads(k), max(self.levels))
                 if current:
                     self._closed.append((level, *current))
                 self._open[level] = (prefixes[level], k, [state])

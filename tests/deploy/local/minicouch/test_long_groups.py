@@ -56,3 +56,20 @@ def test_long_groups_between_many_short_ones_are_not_read_row_by_row(tmp_path: P
             assert (len(whole), sum(whole.values())) == (4 + 2 * count, 4 * count)
         index.close()
     assert read[16_000] < 3 * read[2_000]
+
+
+def test_groups_of_numbers_that_begin_alike_are_kept_apart(tmp_path: Path) -> None:
+    """Whole numbers above 2**53 share the bytes of a double, and go on behind them."""
+    index = Index(tmp_path / "numbers.sqlite", [ViewSpec(REDUCER)])
+    numbers = [1 << 60, (1 << 60) + 1, (1 << 60) + 2]
+    changes = []
+    for n in range(1_200):
+        key = [numbers[n % 3], "word", n]
+        changes.append((f"d{n:06}", [[(sort_key(key), orjson.dumps(key), b"1")]]))
+    index.apply(changes, len(changes), fresh=True)
+    index.summarise()
+    with index.reading() as db:
+        assert {1, 2} <= set(shape_of(db, 0).levels)
+        for level, wanted in ((1, b"[%d]"), (2, b'[%d,"word"]')):
+            assert list(index.groups(db, 0, Range(), level)) == [(wanted % number, 400) for number in numbers]
+    index.close()

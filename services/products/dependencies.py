@@ -17,7 +17,6 @@ from services.products.store.catalogue import Catalogue
 from services.products.store.categories import CategoryCache, CategoryDocuments, category_cache
 from services.products.store.category_sync import CategorySnapshots, CategorySyncStates
 from services.products.store.facet_counts import FacetCounts
-from services.products.store.import_progress import ImportProgress
 from services.products.store.labels import LabelCache, label_cache
 from services.products.store.ledger import Ledger
 from services.products.store.menu import MenuCache
@@ -43,6 +42,7 @@ from shared.cache_tags import CacheTags
 from shared.client import ServiceClient
 from shared.couch import DatabaseDesign, IndexCatchUp, RepeatedReads, Server, language_named
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
+from shared.import_progress import ImportProgress
 from shared.locks import Locks
 from shared.redis import open_redis
 from shared.waiting import Marks, Waiting

@@ -18,6 +18,7 @@ from shared.background import Background
 from shared.client import ServiceClient
 from shared.database import open_server
 from shared.email_writer import EmailWriter
+from shared.import_progress import ImportProgress
 from shared.limits import Limits
 from shared.locks import Locks
 from shared.mail import BackgroundMailer, Mailer, open_mailer
@@ -64,6 +65,7 @@ class Dependencies(JobDependencies):
     limits: Limits
     mailer: Mailer
     background: Background
+    import_progress: ImportProgress
     """So that an answer's time does not show what it caused: one task after the other."""
     waiting: Waiting
     """Devices that wait for what changes."""
@@ -91,6 +93,7 @@ def open_dependencies(settings: Settings) -> Dependencies:
         limits=Limits(redis),
         mailer=_mailer(settings),
         background=Background(threads=1),
+        import_progress=ImportProgress(redis, jobs["store"].database.name),
         waiting=Waiting(Marks(redis, jobs["store"].database.name), settings.sync_waiting),
     )
 

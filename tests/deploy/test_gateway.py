@@ -79,7 +79,13 @@ def test_every_path_finds_its_service(routes: Routes, paths: dict[str, list[str]
         assert {path: leads(routes, path) for path in outside} == dict.fromkeys(outside, name)
 
 
-IMPORTS = {"/v1/products/import", "/v1/admin/orders/import", "/admin/import"}
+IMPORTS = {
+    "/v1/products/import",
+    "/v1/admin/orders/import",
+    "/v1/admin/customers/import",
+    "/admin/customers/import",
+    "/admin/import",
+}
 
 
 def test_compose_lets_imports_of_any_size_through() -> None:

@@ -52,6 +52,7 @@ EXAMPLES = {
     "DELETE /v1/admin/users/{userid}": Example({"password": "not the password"}),
     "POST /v1/admin/customers/{userid}/notes": Example({"text": "an example"}),
     "POST /v1/admin/customers/{userid}/emails": Example({"kind": "verification"}),
+    "POST /v1/admin/customers/import": Example(data=b"\n", headers=LINES),
     "POST /v1/admin/products/{productid}/notes": Example({"text": "an example"}),
     "PATCH /v1/users/me": Example({}),
     "DELETE /v1/users/me": Example({"current_password": "not the password"}),

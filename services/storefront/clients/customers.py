@@ -1,6 +1,8 @@
 """Customers as the users service shows them to the desk."""
 
-from services.storefront.clients.base import IMPORT_SECONDS, Client, once, segment, without_empty
+from urllib.parse import urlencode
+
+from services.storefront.clients.base import IMPORT_SECONDS, Client, json_of, once, segment, without_empty
 from shared.client import Answer
 from shared.types import Json
 
@@ -49,3 +51,17 @@ class Customers(Client):
         """`password` is the asking admin's own."""
         body = {"password": password}
         self.http.call("DELETE", f"/v1/admin/users/{segment(userid)}", body, token=token, deadline=30)
+
+    def import_customers(self, token: str, content: bytes, media_type: str, **query: str) -> Json:
+        """A file as it was chosen; `query` as the API has it."""
+        path = f"{CUSTOMERS}/import?{urlencode(without_empty(**query))}"
+        headers = {"Content-Type": media_type}
+        answer = self.http.fetch("POST", path, content, token=token, headers=headers, deadline=IMPORT_SECONDS)
+        return json_of(answer)
+
+    def customers_import_progress(self, token: str, name: str) -> Json:
+        return self.http.get(f"{CUSTOMERS}/imports/{segment(name)}", token=token)
+
+    def export_customers(self, token: str) -> Answer:
+        """All of them as a CSV file that an import takes."""
+        return self.http.fetch("POST", f"{CUSTOMERS}/export", token=token, deadline=IMPORT_SECONDS)

@@ -52,6 +52,20 @@ CUSTOMER_ERASURE = (
 )
 
 
+CUSTOMER_IMPORT = (
+    Field(
+        "format",
+        _("What the file is"),
+        "select",
+        options=(
+            ("csv", _("CSV, as this shop exports it")),
+            ("ndjson", _("NDJSON: one customer as JSON on each line")),
+            ("shopify", _("Shopify's customer export (CSV)")),
+        ),
+    ),
+)
+
+
 CLOSURE = (
     EMAIL,
     Field("reason", _("Why"), required=False, max_length=300),

@@ -64,6 +64,8 @@ _ACTIONS: Final = {
     "expect delivery": gettext_noop("Wrote down a supplier's delivery"),
     "receive delivery": gettext_noop("Received a supplier's delivery"),
     "import products": gettext_noop("Imported products"),
+    "import customers": gettext_noop("Imported customers"),
+    "export customers": gettext_noop("Exported all customers"),
     "import categories": gettext_noop("Imported categories"),
     "change category": gettext_noop("Changed a category"),
     "remove category": gettext_noop("Removed what was said of a category"),

@@ -187,10 +187,10 @@
     document.getElementById("import-progress").hidden = false;
     document.getElementById("import-bar").removeAttribute("value");
     setInterval(async () => {
-      const answer = await fetch(`/admin/import/progress/${encodeURIComponent(name)}`).catch(() => null);
+      const answer = await fetch(`${form.dataset.progress}${encodeURIComponent(name)}`).catch(() => null);
       if (!answer?.ok) return;
-      const { created, updated, unchanged, failed } = await answer.json();
-      document.getElementById("import-words").textContent = fill(form.dataset.textProducts, { count: (created + updated + unchanged + failed).toLocaleString(locale) });
+      const { created, updated, unchanged, failed, failures } = await answer.json();
+      document.getElementById("import-words").textContent = fill(form.dataset.textProducts, { count: (created + updated + unchanged + (failed ?? failures)).toLocaleString(locale) });
     }, 1000);
   }
 

@@ -8,6 +8,7 @@ A claim whose account has left the e-mail is taken over once it is a minute old.
 
 import base64
 import hmac
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from services.users.declarations.accounts import Account, Claim
@@ -16,6 +17,7 @@ from services.users.documents import CLAIM, USER, auth_id, claim_id
 from services.users.rules.accounts import is_live
 from services.users.rules.errors import EmailTaken
 from shared.clock import now, parse, timestamp
+from shared.errors import Unavailable
 
 _TAKEOVER_AFTER = timedelta(seconds=60)
 _BATCH = 4
@@ -35,6 +37,49 @@ def userid_for_new_account(deps: Dependencies, email: str) -> tuple[str, Account
             if account is None or still_owns(account, email):
                 return userid, account
         first += _BATCH
+
+
+def userids_for_new_accounts(deps: Dependencies, emails: Sequence[str]) -> dict[str, tuple[str, bool]]:
+    """Of each e-mail the userid that a new account of it gets, and whether an account has it already, its own or one that moved to it.
+
+    1 read, and 1 more for e-mails that accounts with other userids hold, or whose userids are used up.
+    """
+    ids = {email: [_userid(deps.settings.secret_key, email, n) for n in range(_BATCH)] for email in emails}
+    wanted = [auth_id(userid) for userids in ids.values() for userid in userids]
+    found = deps.store.get_many([*wanted, *map(claim_id, emails)])
+    claims = {email: CLAIM.typed(found.get(claim_id(email))) for email in emails}
+    others = [
+        auth_id(each["userid"]) for each in claims.values() if each and auth_id(each["userid"]) not in found
+    ]
+    found |= deps.store.get_many(others)
+    answer: dict[str, tuple[str, bool]] = {}
+    for email, userids in ids.items():
+        accounts = {userid: USER.typed(found.get(auth_id(userid))) for userid in userids}
+        own = next((each for each in accounts.values() if each and still_owns(each, email)), None)
+        claim = claims[email]
+        owner = USER.typed(found.get(auth_id(claim["userid"]))) if claim else None
+        is_taken = own is not None or (owner is not None and still_owns(owner, email))
+        free = next((userid for userid, account in accounts.items() if account is None), None)
+        answer[email] = (free or userid_for_new_account(deps, email)[0], is_taken)
+    return answer
+
+
+def claim_for_new_accounts(deps: Dependencies, userids: Mapping[str, str]) -> dict[str, EmailTaken]:
+    """`claim_for_new_account` for many, userids by e-mail: the refusals by e-mail. 1 write, and more for claims that are there."""
+    claims = [
+        CLAIM.build(claim_id(email), userid=userid, claimed=timestamp()) for email, userid in userids.items()
+    ]
+    written = deps.store.put_many(claims) if claims else []
+    if any(row.accepted for row in written):
+        raise Unavailable("Too few database nodes answer to give an e-mail safely; try again.", retry_after=2)
+    refused: dict[str, EmailTaken] = {}
+    for email, row in zip(userids, written, strict=True):
+        if row.error:
+            try:
+                claim_for_new_account(deps, email, userids[email])
+            except EmailTaken as error:
+                refused[email] = error
+    return refused
 
 
 def claim_for_new_account(deps: Dependencies, email: str, userid: str) -> None:

@@ -4,6 +4,7 @@ from services.users.resources.accounts import accounts
 from services.users.resources.addresses import addresses
 from services.users.resources.audit import audit
 from services.users.resources.basket import basket
+from services.users.resources.customer_files import customer_files
 from services.users.resources.customers import customers
 from services.users.resources.internal import internal
 from services.users.resources.kept import kept
@@ -29,6 +30,7 @@ BLUEPRINTS = (
     stock_alerts,
     privacy,
     staff,
+    customer_files,
     customers,
     audit,
     internal,

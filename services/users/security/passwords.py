@@ -1,4 +1,4 @@
-"""Password hashes (argon2id), a few at a time so that a burst of logins costs time and not memory."""
+"""Password hashes (argon2id; those of other shops are checked, and replaced), a few at a time so that a burst of logins costs time and not memory."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ from threading import BoundedSemaphore
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from services.users.rules import foreign_hashes
 from shared.errors import Unavailable
 
 _MAX_WAIT_SECONDS = 2.5
@@ -31,16 +32,23 @@ class Passwords:
             return self._hasher.hash(password)
 
     def check(self, password: str, stored: str | None) -> bool:
-        """Whether the password fits. Without a stored hash it is no, after the same work, so that time tells nothing."""
+        """Whether the password fits. Without a stored hash ("" of who has no password yet) it is no, after the same work, so
+        that time tells nothing. A hash of another shop may take longer, until the first log-in replaces it."""
         with self._slot():
+            if stored and not self._is_own(stored):
+                return foreign_hashes.fits(password, stored)
             try:
-                return self._hasher.verify(stored or self._dummy_hash, password) and stored is not None
+                return self._hasher.verify(stored or self._dummy_hash, password) and bool(stored)
             except (VerificationError, InvalidHashError):
                 return False
 
     def needs_rehash(self, stored: str) -> bool:
         """Whether the hash was made with other parameters than today's."""
-        return self._hasher.check_needs_rehash(stored)
+        return not self._is_own(stored) or self._hasher.check_needs_rehash(stored)
+
+    @staticmethod
+    def _is_own(stored: str) -> bool:
+        return stored.startswith("$argon2id$")
 
     @contextmanager
     def _slot(self) -> Iterator[None]:

@@ -61,6 +61,10 @@ class UserStore:
         """U1: all documents of a person. 1 partition query."""
         return self.database.partition(user_partition(userid)).all()
 
+    def documents_between(self, start: str, end: str, limit: int) -> list[Doc]:
+        """Documents from one id to another, those of a person together. 1 global query."""
+        return self.database.across_partitions.documents(start, end, limit=limit)
+
     def documents_with_prefix(self, userid: str, prefix: str) -> list[Doc]:
         """The documents of a person whose key begins with `prefix`. 1 partition query."""
         docs = self.database.partition(user_partition(userid)).all(prefix)

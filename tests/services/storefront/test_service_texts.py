@@ -49,6 +49,8 @@ FOR_PROGRAMS = {
     "services/*/schemas/requests.py": "bodies, which pages send as they must be",
     "shared/customer_groups.py": "the environment",
     "services/products/resources/files.py": "reports of imports, which are in the language of the code",
+    "services/users/resources/customer_files.py": "reports of imports, which are in the language of the code",
+    "services/users/rules/customer_lines.py": "reports of imports, which are in the language of the code",
     "services/products/rules/shop_exports/*.py": "reports of imports, which are in the language of the code",
     "services/products/actions/named_pictures.py": "reports of imports, which are in the language of the code",
     "services/products/clients/*.py": "reports of imports, which are in the language of the code",

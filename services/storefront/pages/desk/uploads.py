@@ -11,7 +11,7 @@ IMPORT_BYTES = 32 * 1024 * 1024
 TEXT_BYTES = 1024 * 1024
 """What the other fields of a form may have beside its file."""
 
-IMPORTS = frozenset({"desk.import_file", "desk.import_piece"})
+IMPORTS = frozenset({"desk.import_file", "desk.import_piece", "desk.import_customers"})
 PICTURES_BYTES = 20_000_000
 """Several pictures in one form, where the page does not send each by itself."""
 

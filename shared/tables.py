@@ -12,6 +12,7 @@ from shared.fields import (
     Amount,
     Amounts,
     AmountsByName,
+    Boolean,
     Declaration,
     Field,
     Group,
@@ -26,6 +27,7 @@ _INTEGER = re.compile(r"-?[0-9]{1,18}")
 _SPECIAL, _ESCAPED, _ENTRY = re.compile(r"[\\|]"), re.compile(r"\\([\\|])"), re.compile(r"(?:\\[\\|]|[^|])+")
 
 
+_BOOLEANS = {"true": True, "false": False}
 _AS_JSON = (GroupList, GroupsByName, JsonObject, Amounts, AmountsByName)
 
 
@@ -80,6 +82,8 @@ def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
         return {name: _joined(value) if field.separator == "|" else field.separator.join(value)}
     if isinstance(field, _AS_JSON):
         return {name: orjson.dumps(value).decode() if value else ""}
+    if isinstance(field, Boolean):
+        return {name: "" if value is None else str(value).lower()}
     return {name: value}
 
 
@@ -96,6 +100,8 @@ def _value(name: str, field: Field, cells: Mapping[str, str]) -> Any:
         return _split(cell) if field.separator == "|" else _levels(cell, field.separator)
     if isinstance(field, _AS_JSON):
         return _parsed(cell)
+    if isinstance(field, Boolean):
+        return _BOOLEANS.get(cell.strip().lower(), cell)
     return _number(cell) if isinstance(field, Integer) else cell
 
 

@@ -15,7 +15,7 @@ from services.orders.printing import Printer
 from services.orders.rules.payment_pages import page_lifetime
 from services.orders.rules.pricing import ReturnTerms, ShopIdentity, Terms, address_lines, initial_terms
 from services.orders.rules.steps import Policy
-from services.orders.settings import Settings
+from services.orders.settings import PARTS, Settings
 from services.orders.store import (
     CreditStore,
     DeadLetterStore,
@@ -184,6 +184,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
             settings.courier_delivery_seconds,
             page_lifetime(settings.payment_page_seconds).total_seconds(),
             page_lifetime(settings.payment_link_seconds).total_seconds(),
+            settings.backorder_dispatch == PARTS,
         ),
         languages=translated_languages(settings.languages, TRANSLATIONS),
         printer=Printer(),

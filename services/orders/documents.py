@@ -2,6 +2,7 @@
 
     order{orderid}:order  :customer  :item1 ...  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
                   :decision2 ...  :dispatch2 ...  :delivery2 ...       of an order in several parcels: `rules.parcels`
+                  :waiting1 ...                       how many pieces wait for goods that are to come: `rules.backorders`
                   :session  :processing  :capture  :captured           of a payment on the provider's page
                   :giftcards  :giftcardssent      which gift cards it bought, and that their codes went out
                   :refund1  :refund-{..}settled  :notice-payment ...
@@ -58,6 +59,7 @@ PAYMENT = DocumentType.declared("orderpayment", events.OrderPayment, former_name
 DECISION = DocumentType.declared("decision", events.Decision)
 DISPATCH = DocumentType.declared("orderdispatch", events.OrderDispatch, former_name="dispatch")
 DELIVERY = DocumentType.declared("orderdelivery", events.OrderDelivery, former_name="delivery")
+STOCK_WAIT = DocumentType.declared("stockwait", events.StockWait)
 LINE_CANCELLATION = DocumentType.declared("linecancellation", events.LineCancellation)
 CANCELLATION = DocumentType.declared("cancellation", events.Cancellation)
 REFUND = DocumentType.declared(

@@ -10,6 +10,7 @@ SANDBOX, STRIPE, PAYPAL, MANUAL = "sandbox", "stripe", "paypal", "manual"
 EASYPOST = "easypost"
 TABLE, REFUSE = "table", "refuse"
 ORDER, DISPATCH = "order", "dispatch"
+PARTS, TOGETHER = "parts", "whole"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +110,12 @@ class Settings(DatabaseSettings):
     )
     courier_delivery_seconds: float = setting(
         "COURIER_DELIVERY_SECONDS", 10.0, "and delivers it so many seconds later"
+    )
+    backorder_dispatch: str = setting(
+        "BACKORDER_DISPATCH",
+        PARTS,
+        "an order with goods that are still to come: its `parts` are sent as they are here, or the `whole` together",
+        choices=(PARTS, TOGETHER),
     )
     courier_webhook_secret: str = setting(
         "COURIER_WEBHOOK_SECRET",

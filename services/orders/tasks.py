@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from services.orders.actions import (
+    backorders,
     conflicts,
     daily_figures,
     dead_letters,
@@ -42,6 +43,7 @@ from services.orders.documents import (
     RETURN_REQUEST,
     SANDBOX_LEDGER,
     SESSION,
+    STOCK_WAIT,
 )
 from services.orders.settings import Settings
 from shared.clock import now
@@ -55,6 +57,7 @@ from shared.jobs import (
     COMPUTE_REPORT,
     DEEP_SWEEP_ORDERS,
     FORMER_NAMES,
+    LOOK_FOR_GOODS,
     MAX_COUNTDOWN,
     REMOVE_EXPIRED_DRAFTS,
     RESTORE_ORDER_INDEXES,
@@ -82,6 +85,7 @@ _EVENTS = (
     DELIVERY,
     CANCELLATION,
     LINE_CANCELLATION,
+    STOCK_WAIT,
     REFUND,
     RETURN_REQUEST,
     RETURN_DECISION,
@@ -222,6 +226,7 @@ def _periodic_jobs(deps: Dependencies, queue: Celery) -> PeriodicJobs:
     return {
         SWEEP_ORDERS: lambda: advance_all(sweep.sweep(deps, dead_letters.skipped_subjects(deps))),
         DEEP_SWEEP_ORDERS: lambda: advance_all(sweep.deep_sweep(deps, dead_letters.skipped_subjects(deps))),
+        LOOK_FOR_GOODS: lambda: advance_all(backorders.look_for_goods(deps)),
         CATCH_UP: deps.stores.bulk_reports.catch_up,
         SETTLE_ORDER_CONFLICTS: lambda: conflicts.settle_conflicts(deps),
         COMPLETE_SUMMARIES: lambda: summaries.complete(deps.stores.bulk_summaries),

@@ -28,6 +28,11 @@ class Settings(DatabaseSettings):
         choices=sorted(CURRENCIES),
     )
     low_stock: int = setting("LOW_STOCK", 5, "a product with at most so many left is on the low-stock list")
+    backorders: bool = setting(
+        "BACKORDERS",
+        False,
+        "sell goods beyond their stock, and send them when they are here again, where a product or variant says nothing else",
+    )
     stock_history_days: int = setting(
         "STOCK_HISTORY_DAYS",
         400,

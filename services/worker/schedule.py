@@ -16,6 +16,7 @@ from shared.jobs import (
     FINISH_MOVES,
     FINISH_RECEIPTS,
     LEARN_WORDS,
+    LOOK_FOR_GOODS,
     MOVE_CATEGORIES,
     NOTIFY_IN_STOCK,
     PUBLISH_PRODUCTS,
@@ -50,6 +51,7 @@ UNFINISHED_ORDERS: Final = Row("unfinished orders", SWEEP_ORDERS, SWEEP_SECONDS)
 TIMETABLE: Final = (
     UNFINISHED_ORDERS,
     Row("unfinished orders of the last hundred days", DEEP_SWEEP_ORDERS, crontab(minute="17")),
+    Row("goods that orders wait for", LOOK_FOR_GOODS, 10.0),
     Row("indexes of orders up to date", CATCH_UP, 60.0),
     Row("orders that replicas changed apart", SETTLE_ORDER_CONFLICTS, 30.0),
     Row("summaries of orders from before there were any", COMPLETE_SUMMARIES, 10.0),

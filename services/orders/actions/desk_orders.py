@@ -29,21 +29,25 @@ class Filters:
     q: str = ""
     product: str = ""
     open_returns: bool = False
+    waiting: bool = False
     customer: str = ""
     """A userid: all orders of this customer; goes with no other filter."""
 
     @property
     def are_dates_alone(self) -> bool:
-        return not (self.status or self.q or self.product or self.open_returns)
+        return not (self.status or self.q or self.product or self.open_returns or self.waiting)
 
     def __post_init__(self) -> None:
         """Raises Invalid."""
         if self.customer and not (self.are_dates_alone and self.within == Span(None, None)):
             raise Invalid(errors={"customer": ["All orders of a customer: leave the other filters out."]})
 
+        if self.waiting and self.open_returns:
+            raise Invalid(errors={"waiting": ["Ask for open returns or for waiting goods, one at a time."]})
+
     @property
     def choice(self) -> Choice:
-        return Choice(self.status, search_key(self.q), self.product, self.open_returns)
+        return Choice(self.status, search_key(self.q), self.product, self.open_returns, self.waiting)
 
 
 def list_orders(deps: Dependencies, filters: Filters, limit: int, after: Key | None) -> Page:
@@ -100,6 +104,7 @@ def _fits(found: OrderDocuments, filters: Filters) -> bool:
         and filters.status in ("", summary["status"])
         and (not filters.product or filters.product in summary["products"])
         and (not filters.open_returns or summary["open_returns"] > 0)
+        and (not filters.waiting or summary.get("waiting", 0) > 0)
     )
 
 

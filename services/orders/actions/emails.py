@@ -6,19 +6,19 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from services.orders.declarations.order import Customer, Order, name_of
-from services.orders.declarations.parts import AppliedTax, Line
+from services.orders.declarations.parts import AppliedTax, Line, line_key
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.identity import guest_token
 from services.orders.rules.progress import PAYMENT_LINK
-from shared.clock import parse
+from shared.clock import parse, timestamp
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
 from shared.mail import Email
 from shared.money import Money
 from shared.money_text import localized
-from shared.translation import gettext, language_active, moment_text, ngettext, number_text
+from shared.translation import day_text, gettext, language_active, moment_text, ngettext, number_text
 from shared.translation import gettext_noop as _
 
 _SUBJECTS = {
@@ -122,7 +122,7 @@ def compose(deps: Dependencies, found: OrderDocuments, kind: str) -> Email:
     order = found.order
     subject = gettext(_SUBJECTS[kind], order=name_of(order))
     if kind == "payment":
-        text = gettext("thank you for your order. It is paid.")
+        text = "\n\n".join([gettext("thank you for your order. It is paid."), *still_to_come(found)])
         return compose_mail(deps, found, subject, text, kind, rows=_rows(order), closing=_label(found))
     return compose_mail(deps, found, subject, _body(found, kind), kind)
 
@@ -180,6 +180,25 @@ def follow(tracking_url: str) -> str:
 
 def greeting(name: str | None) -> str:
     return gettext("Hello %(name)s,", name=name) if name else gettext("Hello there,")
+
+
+def still_to_come(found: OrderDocuments) -> list[str]:
+    """What of the order waits for goods, and when they are expected: a sentence a line."""
+    waiting = found.waiting
+    return [
+        _expected(line, waiting[line_key(line)])
+        for line in found.order["basket"]
+        if line_key(line) in waiting
+    ]
+
+
+def _expected(line: Line, count: int) -> str:
+    about = {"count": count, "name": named(line)}
+    date = line["backorder"]["date"] if "backorder" in line else ""
+    if date <= timestamp()[:10]:
+        return gettext("%(count)s x %(name)s: still to come, and sent as soon as it is here.", **about)
+    day = day_text(parse(f"{date}T00:00:00.000Z"))
+    return gettext("%(count)s x %(name)s: still to come, and sent from %(day)s.", day=day, **about)
 
 
 def _body(found: OrderDocuments, kind: str) -> str:

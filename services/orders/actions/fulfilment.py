@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from services.orders.actions import emails
+from services.orders.actions.backorders import check_stock
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
 from services.orders.actions.checkout import pay_back, reconcile
 from services.orders.actions.emails import Composer
@@ -72,6 +73,7 @@ def _confirm(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
             deps.products.confirm(order["orderid"], order["basket"])
         except ReservationClosed:
             found = cancel_unfulfillable(deps, found)
+    found = check_stock(deps, found)
     if order["userid"] is not None:
         keys = [line_key(line) for line in order["basket"]]
         deps.users.clear_basket(order["userid"], keys, order["date"])
@@ -83,7 +85,9 @@ def _dispatch(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         return complete_parcels(deps, found)
     if found.goes_by_email:
         return dispatch_order(deps, found, BY_EMAIL, "gift cards", "worker")
-    parcel = deps.courier.book(found.order["orderid"])
+    if found.may_wait and not steps.can_send(check_stock(deps, found), deps.policy):
+        return found
+    parcel = deps.courier.book(found.order["orderid"], len(found.dispatch_decisions) + 1)
     return dispatch_order(deps, found, deps.courier.name, parcel, "worker")
 
 
@@ -168,6 +172,7 @@ STEPS: dict[str, Step] = {
     steps.ISSUE_GIFT_CARDS: _issue_gift_cards,
     steps.FINISH_CANCELLATION: finish_cancellation,
     steps.NOTIFY_CANCELLATION: _notification("cancellation"),
+    steps.CHECK_STOCK: check_stock,
     steps.DISPATCH: _dispatch,
     steps.NOTIFY_DISPATCH: _notify_parcels(lambda parcel: parcel.kind),
     steps.DELIVER: _deliver,

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from services.orders.actions.backorders import GoodsWaiting, check_stock
 from services.orders.actions.captures import capture_payment
 from services.orders.actions.refunds import MAX_ATTEMPTS, OrderBusy
 from services.orders.declarations.parts import SoldLine
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.parcels import Parcel, chosen_lines, is_everything
+from services.orders.rules.pricing import merged
 from services.orders.rules.progress import NotPossible, require
 from services.orders.rules.returns import quantities_by_key
 from services.orders.rules.writing import decision_of, delivery_of, dispatch_of
@@ -49,6 +51,7 @@ def dispatch_order(
             raise NotPossible("The order is being cancelled.", order_status="paid")
         if found.unwritten_parcels:
             return _completed_as(deps, capture_payment(deps, found), courier, courierid, date)
+        found = check_stock(deps, found)
         lines = _lines_to_send(found, items)
         found = capture_payment(deps, found)
         decision = decision_of(
@@ -144,10 +147,25 @@ def _same_parcel(found: OrderDocuments, parcel: Parcel, items: Items) -> OrderDo
     return found
 
 
+def _those_here(found: OrderDocuments, items: Items) -> list[dict[str, Any]]:
+    """What is asked for, or all that is here. Raises GoodsWaiting where that is nothing, or less than is asked for."""
+    ready, waiting = found.ready_to_send, found.waiting
+    if items is None and ready:
+        return [{"productid": key, "quantity": quantity} for key, quantity in ready.items()]
+    wanted = merged(items) if items is not None else []
+    short = [each["productid"] for each in wanted if each["quantity"] > ready.get(each["productid"], 0)]
+    names = ", ".join(f"{waiting[key]} of {key}" for key in (short or waiting) if key in waiting)
+    if names:
+        raise GoodsWaiting(f"These goods are still to come: {names}.")
+    return wanted
+
+
 def _lines_to_send(found: OrderDocuments, items: Items) -> list[SoldLine] | None:
     """None where it is the whole order, as ever in one parcel."""
     left = found.left_to_send
     if not left and not found.goes_by_email:
         raise NotPossible("Nothing of the order is left to send.", order_status=found.status)
+    if found.may_wait:
+        items = _those_here(found, items)
     lines = chosen_lines(found.order["basket"], left, items, "sent")
     return None if not found.decisions and is_everything(left, lines) else lines

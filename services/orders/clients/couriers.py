@@ -39,8 +39,8 @@ class Courier(Protocol):
     @property
     def reports_arrival(self) -> bool: ...
 
-    def book(self, orderid: str) -> str:
-        """The courier's id of the parcel; booking an order twice is one parcel."""
+    def book(self, orderid: str, number: int = 1) -> str:
+        """The courier's id of an order's parcel; booking one of a `number` twice is one parcel."""
 
 
 class SandboxCourier:
@@ -48,9 +48,9 @@ class SandboxCourier:
 
     name, books_parcels, reports_arrival = SANDBOX, True, False
 
-    def book(self, orderid: str) -> str:
+    def book(self, orderid: str, number: int = 1) -> str:
         """See Courier."""
-        return f"parcel-{orderid}"
+        return f"parcel-{orderid}" if number == 1 else f"parcel-{orderid}-{number}"
 
 
 class ManualCourier:
@@ -58,7 +58,7 @@ class ManualCourier:
 
     name, books_parcels, reports_arrival = MANUAL, False, True
 
-    def book(self, orderid: str) -> str:
+    def book(self, orderid: str, number: int = 1) -> str:
         raise TypeError("staff or a webhook dispatch the orders of this courier")
 
 

@@ -10,6 +10,9 @@ from shared.errors import Conflict
 Doc = dict[str, Any]
 Document = Mapping[str, Any]
 
+ANY_NUMBER = 10**9
+"""May wait of goods that are sold beyond their stock without a limit."""
+
 
 class OutOfStock(Conflict):
     code, title = "out_of_stock", "There is not enough in stock"
@@ -84,6 +87,15 @@ class Products:
         """Sold goods came back and are in stock again: once for each `reference`."""
         self._end(orderid, "release", lines, reference=reference)
 
+    def waiting(self, baskets: Mapping[str, Sequence[Document]]) -> dict[str, dict[str, int]]:
+        """How many pieces of each line are sold and not here yet, by order id and SKU (of what has no variants, productid)."""
+        asked = [{"orderid": orderid, "items": _stock_lines(lines)} for orderid, lines in baskets.items()]
+        answer = self._client.post("/v1/internal/waiting", {"orders": asked}, idempotent=True)
+        return {
+            each["orderid"]: {line["sku"]: line["waiting"] for line in each["items"]}
+            for each in answer["orders"]
+        }
+
     def _end(self, orderid: str, how: str, basket: Sequence[Document], **more: str) -> None:
         path = f"/v1/internal/reservations/{quote(orderid, safe='')}/{how}"
         self._post(path, {"items": _stock_lines(basket), **more})
@@ -99,5 +111,10 @@ class Products:
 
 
 def _stock_lines(basket: Sequence[Document]) -> list[Doc]:
-    names = ("productid", "sku", "taxonomy", "quantity")
-    return [{name: line[name] for name in names if name in line} for line in basket]
+    return [_stock_line(line) for line in basket]
+
+
+def _stock_line(line: Document) -> Doc:
+    named = {name: line[name] for name in ("productid", "sku", "taxonomy", "quantity") if name in line}
+    backorder = line.get("backorder")
+    return named | ({"backorder_limit": backorder.get("limit") or ANY_NUMBER} if backorder else {})

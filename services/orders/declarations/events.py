@@ -107,6 +107,17 @@ class Decision(OrderEvent):
     lines: NotRequired[list[SoldLine]]
 
 
+class StockWait(OrderEvent):
+    """So many of its pieces are sold and not here yet, by SKU: what the stock's chain said then. The last one counts; none later says more.
+
+    `change`: in all, against the one before, so that a sum over them tells how many wait.
+    """
+
+    number: int
+    waiting: dict[str, int]
+    change: int
+
+
 class LineCancellation(OrderEvent):
     """Some of the goods do not go out: they are paid back and for sale again. A number of the same chain as the decisions."""
 

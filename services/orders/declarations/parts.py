@@ -101,6 +101,29 @@ class ManualPrice(TypedDict):
     reason: Annotated[str, Text(0, 200)]
 
 
+class Backorder(TypedDict):
+    """That a line was ordered beyond the stock, or might have been: `waiting` pieces were not there when it was priced."""
+
+    waiting: Annotated[
+        int, Integer(0, MAX_QUANTITY, description="how many were not in stock when it was ordered")
+    ]
+    date: Annotated[
+        str, Text(0, 10, description="from when they are expected to be sent; empty: nobody knows")
+    ]
+    limit: NotRequired[
+        Annotated[
+            int,
+            Integer(
+                1,
+                10**9,
+                default=None,
+                show_default=False,
+                description="how many of it may wait; left out: any number",
+            ),
+        ]
+    ]
+
+
 class Line(TypedDict):
     """A line item as the order's basket holds it: product and price as they were."""
 
@@ -142,6 +165,17 @@ class Line(TypedDict):
                 default=None,
                 show_default=False,
                 description="the unit price was agreed with staff",
+            ),
+        ]
+    ]
+    backorder: NotRequired[
+        Annotated[
+            Backorder,
+            Group(
+                Declaration(Backorder).fields,
+                default=None,
+                show_default=False,
+                description="it is sold beyond its stock, and sent when it is here again",
             ),
         ]
     ]

@@ -9,7 +9,8 @@ from shared.money import Money
 class OrderSummary(StoredDocument):
     """A projection of an order's other documents, which anybody can rebuild from them.
 
-    `events`: how many of them it was made from, so that one that is behind is found by a sum. `dates`: when each status was
+    `events`: how many of them it was made from, so that one that is behind is found by a sum. `waiting`: how many pieces wait for
+    goods. `dates`: when each status was
     last reached. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by.
     """
 
@@ -22,6 +23,7 @@ class OrderSummary(StoredDocument):
     refunded: str
     returned: str
     open_returns: int
+    waiting: NotRequired[int]
     awaiting_dispatch: bool
     total: Money
     paid: int

@@ -53,7 +53,10 @@ LINES = (NDJSON, "text/plain")
 def list_orders(args: dict[str, Any]) -> Response:
     """Orders placed in [from, to), newest first, by any of these together: one global query, and a full page while there is one"""
     deps = dependencies()
-    bound = ["orders", *(args[name] for name in ("start", "end", "status", "q", "product", "open_returns"))]
+    bound = [
+        "orders",
+        *(args[name] for name in ("start", "end", "status", "q", "product", "open_returns", "waiting")),
+    ]
     bound += [args["customer"]] if args["customer"] else []
     after = unsign(args["cursor"], bound)
     filters = _filters(args)
@@ -255,6 +258,7 @@ def _filters(args: dict[str, Any]) -> desk_orders.Filters:
         q=args["q"] or "",
         product=args["product"] or "",
         open_returns=args["open_returns"],
+        waiting=args["waiting"],
         customer=args.get("customer", ""),
     )
 

@@ -16,6 +16,7 @@ from services.orders.declarations.events import (
     PaymentProcessing,
     PaymentSession,
     Refund,
+    StockWait,
 )
 from services.orders.declarations.exchanges import PAID as EXCHANGE_PAID
 from services.orders.declarations.invoices import CreditNote, Invoice, NumberRequest
@@ -33,7 +34,9 @@ from services.orders.documents import (
     RETURN_DECISION,
     RETURN_EXCHANGE,
     RETURN_REQUEST,
+    STOCK_WAIT,
 )
+from services.orders.rules import backorders
 from services.orders.rules.order_returns import EXCHANGED_KEY, OrderReturn, returns_of
 from services.orders.rules.parcels import Parcel, Quantities, numbered, parcels_of, undecided
 from services.orders.rules.progress import (
@@ -202,6 +205,28 @@ class OrderDocuments:
     def left_to_send(self) -> Quantities:
         """How many of each line were neither sent nor cancelled, nor decided to be."""
         return undecided(self.order["basket"], list(self.decisions.values()), self.parcels)
+
+    @property
+    def waits(self) -> list[StockWait]:
+        """How many pieces wait for goods, as the stock's chain said, the last one at the end."""
+        return sorted(self._of(STOCK_WAIT), key=lambda each: each["number"])
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether goods of it are sold beyond their stock."""
+        return backorders.may_wait(self.order["basket"])
+
+    @property
+    def waiting(self) -> Quantities:
+        """How many of each line are sold and not here yet; nothing of an order that has ended."""
+        if self.cancellation is not None or self.is_being_cancelled or not self.may_wait:
+            return {}
+        return backorders.waiting_now(self.order["basket"], self.waits, self.left_to_send)
+
+    @property
+    def ready_to_send(self) -> Quantities:
+        """`left_to_send` less what waits for goods."""
+        return backorders.ready_now(self.order["basket"], self.waits, self.left_to_send)
 
     @property
     def arrived_lines(self) -> list[SoldLine]:

@@ -40,16 +40,17 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
     """The order of api.md."""
     order, customer, progress = found.order, found.customer, found.progress
     returns, parcels, cancelled = found.order_returns, found.parcels, found.line_cancellations
-    status = status_of(progress)
+    status, waiting = status_of(progress), found.waiting
     return {
         **ORDER_FIELDS.shown(order),
         "status": status,
         "refunded": refunded_of(progress),
         "returned": returned_of(progress),
         "items": [
-            LINE_FIELDS.shown(line) | line_progress(line, status, parcels, cancelled, returns)
+            LINE_FIELDS.shown(line) | line_progress(line, status, parcels, cancelled, returns, waiting)
             for line in order["basket"]
         ],
+        "waiting": sum(waiting.values()),
         "deliveryCharge": order["delivery"],
         "credits": credits_of(order),
         "to_pay": to_charge(order),
@@ -105,6 +106,7 @@ def summary_of(
         "refunded": refunded_of(progress),
         "returned": returned_of(progress),
         "open_returns": progress.open_returns,
+        "waiting": 0 if progress.cancellations else progress.waiting,
         "total": money(progress.ordered or progress.paid, currency),
         "units": progress.units,
     }

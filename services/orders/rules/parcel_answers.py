@@ -1,6 +1,6 @@
 """Parcels and cancelled lines as the API shows them, with what they mean for each line and for the timeline."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from services.orders.declarations.events import (
@@ -44,6 +44,10 @@ _TIMELINE: Final = {
 _RANKS: Final = (*_TIMELINE.values(), PARTLY_DISPATCHED, PARTLY_DELIVERED)
 
 
+WAITING: Final = "waiting"
+"""The status of a line of which nothing is here yet."""
+
+
 def parcel_answer(parcel: Parcel) -> dict[str, Any]:
     return {
         **DISPATCH_FIELDS.shown(parcel.dispatch),
@@ -70,6 +74,7 @@ def line_progress(
     parcels: Sequence[Parcel],
     cancellations: Sequence[LineCancellation],
     returns: Iterable[OrderReturn],
+    waiting: Mapping[str, int],
 ) -> dict[str, Any]:
     """What became of a line, where that is not what became of the whole order."""
     found: dict[str, Any] = {}
@@ -79,6 +84,10 @@ def line_progress(
         status = _status(line["quantity"], **numbers)
         if status != order_status and not line.get("gift_card"):
             found["status"] = status
+    if waits := waiting.get(line_key(line)):
+        found["waiting"] = waits
+        if waits == line["quantity"] - found.get("cancelled", 0):
+            found["status"] = WAITING
     returned = quantities_by_key(came_back(returns)).get(line_key(line), 0)
     if not returned:
         return found

@@ -18,6 +18,7 @@ from services.orders.documents import (
     RETURN_DECISION,
     RETURN_EXCHANGE,
     RETURN_REQUEST,
+    STOCK_WAIT,
 )
 from shared.couch import Document
 from shared.errors import Conflict
@@ -56,6 +57,8 @@ class Progress(NamedTuple):
     unsummarised: int = 0
     link_pages: int = 0
     links: int = 0
+    waits: int = 0
+    waiting: int = 0
 
 
 _COUNTED: Final = {
@@ -69,6 +72,7 @@ _COUNTED: Final = {
     "settlement": "settlements",
     "return": "returns",
     "restock": "restocks",
+    STOCK_WAIT.name: "waits",
     "paymentsession": "sessions",
     "paymentprocessing": "processing",
 }
@@ -82,6 +86,7 @@ SUMMARISED: Final = (
     DELIVERY.name,
     "cancellation",
     LINE_CANCELLATION.name,
+    STOCK_WAIT.name,
     "refund",
     RETURN_REQUEST.name,
     RETURN_DECISION.name,
@@ -180,6 +185,8 @@ def progress_of(documents: Sequence[Document]) -> Progress:
             counts["restocks"] -= 1
             counts["unnotified"] += 1
             counts["cancelled_units"] += sum(line["quantity"] for line in doc["lines"])
+        elif doc["type"] == STOCK_WAIT.name:
+            counts["waiting"] += doc["change"]
         elif doc["type"] == ORDER_SUMMARY.name:
             counts["unsummarised"] -= doc["events"]
         counts["unsummarised"] += int(doc["type"] in SUMMARISED)

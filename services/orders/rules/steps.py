@@ -24,6 +24,7 @@ FINISH_CANCELLATION = "finish_cancellation"
 NOTIFY_CANCELLATION = "notify_cancellation"
 NOTIFY_PAYMENT_FAILED = "notify_payment_failed"
 SEND_PAYMENT_LINK = "send_payment_link"
+CHECK_STOCK = "check_stock"
 DISPATCH = "dispatch"
 NOTIFY_DISPATCH = "notify_dispatch"
 DELIVER = "deliver"
@@ -48,7 +49,8 @@ PAGE_GRACE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Policy:
-    """How long things take, and what the courier does: see `clients.couriers.Courier`."""
+    """How long things take, and what the courier does: see `clients.couriers.Courier`. `sends_parts`: what is here of an order goes out while
+    the rest waits for goods."""
 
     courier: str
     attempt_seconds: float = 30.0
@@ -58,6 +60,7 @@ class Policy:
     delivery_seconds: float = 10.0
     page_seconds: float = 2100.0
     link_seconds: float = 84000.0
+    sends_parts: bool = True
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         offers = any(back.offer for back in found.order_returns)
         due += [KEEP_EXCHANGES, NOTIFY_RETURNS] if offers else [NOTIFY_RETURNS]
     due += _line_cancellations(found)
+    if found.may_wait and not found.waits and found.noticed("payment"):
+        due.append(CHECK_STOCK)
     if found.cancellation is not None:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
     if found.is_being_cancelled:
@@ -137,6 +142,11 @@ def _parcels(found: OrderDocuments, due: list[str], moment: datetime, policy: Po
             return Plan((*due, DELIVER if parcels else DISPATCH))
     elif any("courier" in decision for decision in found.unwritten_parcels.values()):
         due.append(DISPATCH)
+    elif found.may_wait:
+        if not parcels and (seconds := _remaining(payment["date"], policy.dispatch_seconds, moment)) > 0:
+            return Plan(tuple(due), seconds)
+        if policy.books_parcels and can_send(found, policy):
+            due.append(DISPATCH)
     elif not parcels:
         if not policy.books_parcels or not (payment.get("sold") or found.noticed("payment")):
             return Plan(tuple(due))
@@ -149,6 +159,11 @@ def _parcels(found: OrderDocuments, due: list[str], moment: datetime, policy: Po
     if any(wait <= 0 for wait in waits):
         due.append(DELIVER)
     return Plan(tuple(due), min((wait for wait in waits if wait > 0), default=None))
+
+
+def can_send(found: OrderDocuments, policy: Policy) -> bool:
+    """Whether something of an order with goods that may wait can go out: at once, or all of it together."""
+    return bool(found.ready_to_send) and (policy.sends_parts or not found.waiting)
 
 
 def due_arrivals(found: OrderDocuments, moment: datetime, policy: Policy) -> list[int]:
@@ -193,6 +208,12 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
     owes = owes or progress.unnotified > 0 or progress.restocks < 0
     owes = owes or (progress.dispatches > 0 and progress.decisions > progress.dispatches)
     waits = waits_for_parcel or waits_for_arrival or waits_for_people
+    if progress.waits and (waits_for_parcel or waits_for_people) and not owes and not progress.cancellations:
+        return (
+            policy.books_parcels
+            and _is_here(progress, policy)
+            and _passed(placed, policy.dispatch_seconds, moment)
+        )
     if owes or progress.cancellations or not waits:
         return _passed(placed, 0, moment)
     if waits_for_people or (waits_for_arrival and policy.reports_arrival):
@@ -201,6 +222,13 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
         return bool(progress.decisions)
     seconds = policy.dispatch_seconds + (policy.delivery_seconds if waits_for_arrival else 0)
     return _passed(placed, seconds, moment)
+
+
+def _is_here(progress: Progress, policy: Policy) -> bool:
+    """Whether goods that can go out are left of an order of which some wait, or waited."""
+    if progress.waiting and not policy.sends_parts:
+        return False
+    return progress.units > progress.parcel_units + progress.cancelled_units + progress.waiting
 
 
 def is_settled(placed: str, moment: datetime) -> bool:

@@ -46,6 +46,7 @@ def summary_document(found: OrderDocuments) -> OrderSummary:
         refunded=refunded_of(progress),
         returned=returned_of(progress),
         open_returns=progress.open_returns,
+        **({"waiting": waiting} if (waiting := sum(found.waiting.values())) and found.payment else {}),
         awaiting_dispatch=status in (PAID, PARTLY_DISPATCHED, PARTLY_DELIVERED)
         and not is_dispatched(progress),
         total=order["total"],
@@ -82,6 +83,7 @@ def listed(summary: Document) -> dict[str, Any]:
         "refunded": summary["refunded"],
         "returned": summary["returned"],
         "open_returns": summary["open_returns"],
+        "waiting": summary.get("waiting", 0),
         "total": money(summary["total"]["amount"], summary["currency"]),
         "units": summary["units"],
     }

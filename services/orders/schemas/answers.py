@@ -108,10 +108,13 @@ OrderedItem = response_schema(
         ),
         "delivered": StrictInteger(0, metadata={"description": "how many of it have arrived, likewise"}),
         "cancelled": StrictInteger(0, metadata={"description": "how many of it were cancelled"}),
+        "waiting": StrictInteger(
+            0, metadata={"description": "how many of it are sold and not here yet, where there are any"}
+        ),
         "returned": StrictInteger(0, metadata={"description": "how many of it came back, if any"}),
         "status": ma.fields.String(
             metadata={
-                "description": "where it differs from the order's; also `partly_returned` and `returned`"
+                "description": "where it differs from the order's; also `waiting`, `partly_returned` and `returned`"
             }
         ),
     },
@@ -247,6 +250,7 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
         metadata={"description": "the last moment to request a return; null before delivery, or for ever"},
     )
     items = ma.fields.List(ma.fields.Nested(OrderedItem))
+    waiting = StrictInteger(0, metadata={"description": "pieces that are sold and not here yet"})
     deliveryCharge = ma.fields.Nested(SignedMoney)
     name = ma.fields.String(allow_none=True)
     email = ma.fields.String(allow_none=True)

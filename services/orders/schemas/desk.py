@@ -41,6 +41,9 @@ class OrderCountArgs(Shape):
     open_returns = ma.fields.Boolean(
         load_default=False, metadata={"description": "only orders with returns that wait"}
     )
+    waiting = ma.fields.Boolean(
+        load_default=False, metadata={"description": "only orders with goods that are still to come"}
+    )
 
 
 class OrdersArgs(OrderCountArgs, PageArgs):
@@ -81,6 +84,7 @@ class OrderSummary(Shape):
     refunded = ma.fields.String()
     returned = ma.fields.String()
     open_returns = StrictInteger(metadata={"description": "returns that wait for the shop or for the goods"})
+    waiting = StrictInteger(0, metadata={"description": "pieces that are sold and not here yet"})
     total = ma.fields.Nested(SignedMoney)
     units = StrictInteger(0)
 

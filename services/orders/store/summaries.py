@@ -26,11 +26,13 @@ class Choice:
     word: str = ""
     product: str = ""
     open_returns: bool = False
+    waiting: bool = False
 
     @property
     def key(self) -> list[str]:
         """How the keys of its rows begin. Of a word and a product the word: few orders have it, and their products are looked at."""
-        return ["open" if self.open_returns else "", "" if self.word else self.product, self.word]
+        group = "waiting" if self.waiting else "open" if self.open_returns else ""
+        return [group, "" if self.word else self.product, self.word]
 
     @property
     def looks_at_products(self) -> bool:
@@ -60,18 +62,26 @@ class SummaryStore:
         return {summary["orderid"]: summary for summary in ORDER_SUMMARY.among(found.values())}
 
     def orders_chosen(
-        self, choice: Choice, start: str, end: str, *, limit: int, after: list[Any] | None = None
+        self,
+        choice: Choice,
+        start: str,
+        end: str,
+        *,
+        limit: int,
+        after: list[Any] | None = None,
+        oldest_first: bool = False,
     ) -> Page:
-        """O13: summaries of orders placed in [start, end), newest first; `after`: [placed, orderid] of the last one seen. 1 global query.
+        """O13: summaries of orders placed in [start, end), newest first unless `oldest_first`; `after`: [placed, orderid] of the last one seen. 1 global query.
 
         A page may be short only where a word and a product are asked for, and the word is in MAX_LOOKED_AT orders without it.
         """
         prefix, most = [*choice.key, choice.status], MAX_LOOKED_AT if choice.looks_at_products else limit + 2
+        first, last = (start, end) if oldest_first else (end, start)
         rows = self._database.across_partitions.view(
             SUMMARIES,
-            start=[*prefix, *(after or [end])],
-            end=[*prefix, start],
-            descending=True,
+            start=[*prefix, *(after or [first])],
+            end=[*prefix, last],
+            descending=not oldest_first,
             reduce=False,
             include_docs=True,
             limit=most,

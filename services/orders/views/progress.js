@@ -1,14 +1,14 @@
 function (doc) {
   var slot = {order: 0, orderpayment: 4, payment: 4, orderdispatch: 5, dispatch: 5, orderdelivery: 6, delivery: 6, cancellation: 7, decision: 8, refund: 9,
     settlement: 11, "return": 12, notice: 13, restock: 15, paymentsession: 17, paymentprocessing: 18, giftcardssent: 19,
-    returnrequest: 22, returndecision: 21, returnexchange: 21, linecancellation: 26, ordersummary: 27}[doc.type];
+    returnrequest: 22, returndecision: 21, returnexchange: 21, linecancellation: 26, ordersummary: 27, stockwait: 30}[doc.type];
   if (slot === undefined) return;
   var first = doc.type === "order";
   var placed = first ? doc.date : doc.placed;
   var currency = first ? doc.total.currency : doc.currency;
   var key = KEY;
   if (!key) return;
-  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   sums[slot] = slot === 19 ? -1 : 1;
   // A summary is behind while this does not add up to nothing: what it lists is counted, what it was made from taken off.
   if (slot === 27) sums[27] = -doc.events;
@@ -39,6 +39,7 @@ function (doc) {
     if (doc.refund_first) sums[16] = -1;
     if (doc.decision === "refuse") sums[22] = -1;
   }
+  if (slot === 30) sums[31] = doc.change;
   if (slot === 5) sums[25] = doc.units || 0;
   if (slot === 26) {
     sums[15] = -1;

@@ -16,9 +16,9 @@ from services.products.rules import ledger, ratings
 from services.products.rules.ledger import Line
 from services.products.rules.prices import with_current_prices
 from services.products.rules.product import is_product
-from services.products.rules.variants import skus_of, stock_of
+from services.products.rules.variants import SUMMED_UP, counted_fields, levels_of, skus_of, without
 from shared.clock import iso, parse, timestamp
-from shared.couch import Doc, Document, NoSuchDocument, UpdateConflict, time_ordered_id
+from shared.couch import Document, NoSuchDocument, UpdateConflict, time_ordered_id
 
 log = logging.getLogger(__name__)
 
@@ -81,20 +81,16 @@ def _refresh(
 
 def _summed_up(deps: Dependencies, doc: Product) -> Product:
     levels = deps.ledger.levels(doc["taxonomy"], doc["productid"])
+    levels = levels if skus_of(doc) else {doc["productid"]: levels.get(doc["productid"], 0)}
     stars = deps.reviews.stars(doc["taxonomy"], doc["productid"])
     rating = {"rating": ratings.rating(stars), "rank": ratings.rank(stars)}
-    return cast(Product, {**doc, **_stock_fields(doc, levels), **rating})
+    return cast(Product, {**without(doc, SUMMED_UP), **counted_fields(doc, levels), **rating})
 
 
 def _with_levels(deps: Dependencies, doc: Product, lines: Iterable[Line]) -> Product:
     counted = {line.name: deps.ledger.end(line)[1].level for line in lines}
-    known = {**doc.get("variant_stock", {}), doc["productid"]: doc["stock"]} if skus_of(doc) else {}
-    return cast(Product, {**doc, **_stock_fields(doc, {**known, **counted})})
-
-
-def _stock_fields(doc: Product, levels: Mapping[str, int]) -> Doc:
-    """What a document says of its stock; `levels` by SKU."""
-    return stock_of(doc, levels) if skus_of(doc) else {"stock": max(levels.get(doc["productid"], 0), 0)}
+    levels = {**levels_of(doc), **counted}
+    return cast(Product, {**without(doc, SUMMED_UP), **counted_fields(doc, levels)})
 
 
 @dataclass

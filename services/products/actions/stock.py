@@ -52,7 +52,7 @@ def reserve(
         if again and len(known := _claims(deps, orderid, lines)) == len(lines):
             return _repeat(deps, orderid, lines, known, date)
         ends = _ends(deps, lines)
-        short = [line for line in lines if ends[line][1].level < line.quantity]
+        short = [line for line in lines if line.orderable(ends[line][1].level) < line.quantity]
         if short:
             return _repeat_or_reject(deps, orderid, lines, _out_of_stock(short, ends), date)
         slots = [_slot(*ends[line], orderid, date) for line in lines]
@@ -122,7 +122,9 @@ def _ends(deps: Dependencies, lines: Sequence[Line]) -> dict[Line, tuple[Line, H
     """Where each chain ends; read from the database where nobody remembers it or too few seem to be left."""
     heads = deps.ledger.cached_heads(lines)
     known = {
-        line: (line, heads[line]) for line in lines if line in heads and heads[line].level >= line.quantity
+        line: (line, heads[line])
+        for line in lines
+        if line in heads and line.orderable(heads[line].level) >= line.quantity
     }
     return {line: known.get(line) or deps.ledger.end(line) for line in lines}
 
@@ -174,6 +176,7 @@ def _claim(line: Line, orderid: str, expires: str, date: str) -> Reservation:
         quantity=line.quantity,
         date=date,
         expires=expires,
+        **({"backorder_limit": line.backorder_limit} if line.backorder_limit else {}),
     )
 
 

@@ -53,7 +53,8 @@ def _add_total(deps: Dependencies, line: Line, before: StockTotal | None, slot: 
 
 def _remove(deps: Dependencies, line: Line, totals: list[StockTotal], slot: int) -> bool:
     """What orders kept goes first, then the movements, the one that led here last: whoever is killed is found again."""
-    if deps.ledger.end_here(line).slot < slot + rules.KEPT_SLOTS:
+    end = deps.ledger.end_here(line)
+    if end.slot < slot + rules.KEPT_SLOTS or end.level < 0:
         return False
     movements = deps.stock_totals.movements(line, max(2, slot - rules.THOUSAND + 1), slot)
     wanted = list(dict.fromkeys(docid for each in movements for docid in rules.companions(each)))

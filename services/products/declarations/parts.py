@@ -19,7 +19,7 @@ from services.products.declarations.prices import (
     SALE_ENDS,
     SALES,
 )
-from shared.fields import Amount, Amounts, Boolean, Integer, Number, Text, TextList, TextMap
+from shared.fields import Amount, Amounts, Boolean, Group, Integer, Number, Text, TextList, TextMap
 
 RATING: Final = {
     "average": Number(nullable=True, description="null without a review"),
@@ -57,6 +57,50 @@ OPTION: Final = {
     "name": OPTION_NAME,
     "values": TextList(OPTION_VALUE, 1, MAX_OPTION_VALUES),
 }
+BACKORDER: Final = Boolean(
+    default=None,
+    show_default=False,
+    description="whether it is sold beyond its stock, and sent when it is here again; left out, as the shop does (BACKORDERS)",
+)
+BACKORDER_DATE: Final = Text(
+    0,
+    10,
+    pattern=r"|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
+    pattern_message="Write a day like 2026-12-12, or nothing.",
+    default="",
+    show_default=False,
+    description="the day from which it is expected to be sent",
+)
+BACKORDER_LIMIT: Final = Integer(
+    1, MAX_STOCK, default=None, show_default=False, description="how many of it may wait at once"
+)
+BACKORDER_TERMS: Final = Group(
+    {
+        "date": Text(0, 10, description="from when it is expected to be sent; empty: nobody knows"),
+        "limit": Integer(
+            0,
+            MAX_STOCK,
+            default=None,
+            show_default=False,
+            description="how many may wait; left out: any number",
+        ),
+        "left": Integer(
+            0, MAX_STOCK, default=None, show_default=False, description="how many more may wait, likewise"
+        ),
+    },
+    default=None,
+    writable=False,
+    show_default=False,
+    description="what is not in stock can be ordered all the same, and is sent when it is here again",
+)
+WAITING: Final = Integer(
+    0,
+    MAX_STOCK,
+    default=None,
+    writable=False,
+    show_default=False,
+    description="how many are sold and not here yet; for staff",
+)
 VARIANT: Final = {
     "sku": ARTICLE_NUMBER,
     "options": TextMap(OPTION_NAME, OPTION_VALUE, MAX_OPTIONS, description="a value of each option"),
@@ -72,6 +116,11 @@ VARIANT: Final = {
     "weight_grams": Integer(1, 10**9, default=None),
     "active": Boolean(default=True, description="whether it is for sale"),
     "stock": Integer(0, MAX_STOCK, default=None, description="answered; sent, its level at creation"),
+    "backorder": BACKORDER,
+    "backorder_date": BACKORDER_DATE,
+    "backorder_limit": BACKORDER_LIMIT,
+    "backorder_terms": BACKORDER_TERMS,
+    "waiting": WAITING,
     "price": Amount(
         default=None,
         writable=False,

@@ -20,11 +20,16 @@ from services.products.declarations.limits import (
 )
 from services.products.declarations.parts import (
     ARTICLE_NUMBER,
+    BACKORDER,
+    BACKORDER_DATE,
+    BACKORDER_LIMIT,
+    BACKORDER_TERMS,
     OPTION,
     PICTURE,
     PICTURE_ADDRESS,
     RATING,
     VARIANT,
+    WAITING,
 )
 from services.products.declarations.prices import (
     COMPARE_AT_PRICES,
@@ -210,6 +215,9 @@ class Product(StoredDocument):
             ),
         ]
     ]
+    backorder: NotRequired[Annotated[bool | None, BACKORDER]]
+    backorder_date: NotRequired[Annotated[str, BACKORDER_DATE]]
+    backorder_limit: NotRequired[Annotated[int | None, BACKORDER_LIMIT]]
     image: NotRequired[Annotated[str, PICTURE_ADDRESS]]
     pictures: NotRequired[
         Annotated[
@@ -368,10 +376,15 @@ class Product(StoredDocument):
             0, MAX_STOCK, writable=False, description="a few seconds old at most; checkout counts exactly"
         ),
     ]
+    backorder_terms: NotRequired[Annotated[dict[str, Any], BACKORDER_TERMS]]
+    """Answered, never stored."""
+    waiting: NotRequired[Annotated[int, WAITING]]
     rating: Annotated[dict[str, Any], Group(RATING, writable=False)]
     rank: Annotated[float, SearchField("rank", kind="number", called="rank")]
     variant_stock: NotRequired[dict[str, int]]
     """What is left of each variant, by SKU; `stock` is the sum of the active ones."""
+    variant_waiting: NotRequired[dict[str, int]]
+    """How many of each variant are sold and not here yet, by SKU; `waiting` is the sum, or the product's own."""
     current_prices: NotRequired[dict[str, int]]
     """What everybody pays in each currency, while a sale runs."""
     former_skus: NotRequired[list[str]]

@@ -35,7 +35,7 @@ class StockTotal(StoredDocument):
 
 
 class Reservation(StoredDocument):
-    """Stock kept for an order until it is paid or `expires`."""
+    """Stock kept for an order until it is paid or `expires`. `backorder_limit`: so many of it may wait for goods that are still to come."""
 
     productid: str
     taxonomy: list[str]
@@ -44,6 +44,7 @@ class Reservation(StoredDocument):
     date: str
     expires: str
     sku: NotRequired[str]
+    backorder_limit: NotRequired[int]
 
 
 class Settlement(StoredDocument):

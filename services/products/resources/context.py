@@ -28,11 +28,12 @@ def dependencies() -> Dependencies:
 def price_context(currency: str | None = None, group: str = "") -> PriceContext:
     """In which currency this request is answered, and for which customer group: that of its token, which another service, being asked for
     somebody, names. No database call."""
-    default = dependencies().settings.currencies[:1]
+    settings = dependencies().settings
+    default, backorders = settings.currencies[:1], settings.backorders
     asked = currency or (default[0] if default else "")
     user = _user()
     staff = user is not None and user.has_role("admin", "staff")
-    return PriceContext(timestamp(), asked, _group_of(user, group), staff=staff)
+    return PriceContext(timestamp(), asked, _group_of(user, group), staff=staff, backorders=backorders)
 
 
 def listing_group(named: str) -> str:

@@ -6,6 +6,7 @@ from flask import Response, request
 
 from services.products.actions import query_counts
 from services.products.actions import stock as act
+from services.products.actions.backorders import waiting_lines
 from services.products.actions.reviews import forget_person, public
 from services.products.resources.context import dependencies
 from services.products.rules.ledger import Line
@@ -64,6 +65,22 @@ def release(body: dict[str, Any], orderid: str) -> Response:
     return json_answer({"orderid": orderid, "outcome": "released"})
 
 
+@internal.post("/v1/internal/waiting")
+@require_service
+@internal.arguments(requests.WaitingOrders)
+@internal.response(200, answers.WaitingOrders)
+@time_limit(20)
+def waiting(body: dict[str, Any]) -> Response:
+    """How many pieces of these orders' lines are sold and not here yet: what comes in is given to the oldest first"""
+    asked = {each["orderid"]: _lines(each["items"]) for each in body["orders"]}
+    found = waiting_lines(dependencies(), asked)
+    shown = [
+        {"orderid": orderid, "items": [{"sku": sku, "waiting": count} for sku, count in counts.items()]}
+        for orderid, counts in found.items()
+    ]
+    return json_answer({"orders": shown})
+
+
 @internal.post("/v1/internal/searches")
 @require_service
 @internal.arguments(RepeatedSearches)
@@ -98,10 +115,10 @@ def forget(userid: str) -> Response:
 def _lines(items: list[dict[str, Any]]) -> list[Line]:
     """One line for each SKU, so many as were asked in all."""
     wanted: dict[tuple[str, tuple[str, ...], str], int] = {}
+    limits: dict[tuple[str, tuple[str, ...], str], int] = {}
     for item in items:
         sku = "" if item["sku"] == item["productid"] else item["sku"]
         key = (item["productid"], tuple(item["taxonomy"]), sku)
         wanted[key] = wanted.get(key, 0) + item["quantity"]
-    return [
-        Line(productid, taxonomy, quantity, sku) for (productid, taxonomy, sku), quantity in wanted.items()
-    ]
+        limits[key] = item["backorder_limit"]
+    return [Line(*key[:2], quantity, key[2], limits[key]) for key, quantity in wanted.items()]

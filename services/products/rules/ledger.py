@@ -2,8 +2,11 @@
 
 The chain. The movements of a product, or of each of its variants, are documents with sequential ids, slot 1, 2, 3 ... Each holds its `delta` and the
 `level` after it. Who wants to move stock must have read the last slot n (its level is then exact: nothing is behind it),
-may only go where `level + delta >= 0`, and writes slot n + 1. Slots are never written again, so a cached one
+may only go where `level + delta >= 0` (see back-orders), and writes slot n + 1. Slots are never written again, so a cached one
 (a cache) can at worst be late; then the next slot is taken, the write is refused and he reads again.
+
+Back-orders. Goods with that setting go below zero, down to their limit: what stands below zero is sold and not here yet. So what
+comes in goes to those who wait before anybody else can have it, by the same slot; `rules.backorders` tells who waits.
 
 One owner per slot. A copy of a document on a cluster accepts only the first writer of an id, and a write is answered 201
 when a majority of the copies accepted it: two writers cannot both have a majority. So a slot belongs to who was told 201,
@@ -22,7 +25,7 @@ order keeps out of stock, and `due` how many it should.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from services.products.declarations.stock import Movement, Reservation
@@ -51,12 +54,14 @@ class Head:
 
 @dataclass(frozen=True)
 class Line:
-    """So many of one product, or of its variant `sku`, in the category it was sold from."""
+    """So many of one product, or of its variant `sku`, in the category it was sold from; `backorder_limit`: so many may wait for
+    goods that are still to come."""
 
     productid: str
     taxonomy: tuple[str, ...]
     quantity: int
     sku: str = ""
+    backorder_limit: int = field(default=0, compare=False)
 
     @property
     def key(self) -> str:
@@ -74,15 +79,20 @@ class Line:
         about = {"productid": self.productid, "taxonomy": list(self.taxonomy)}
         return about | {"sku": self.sku} if self.key != self.productid else about
 
-    def left(self, available: int) -> Doc:
+    def orderable(self, level: int) -> int:
+        """How many can still be ordered where its chain is at this level."""
+        return max(level + self.backorder_limit, 0)
+
+    def left(self, level: int) -> Doc:
         """How many of it are left, for who asked for more."""
         variant = {"sku": self.sku} if self.key != self.productid else {}
-        return {"productid": self.productid, **variant, "available": available}
+        return {"productid": self.productid, **variant, "available": self.orderable(level)}
 
 
 def line_of(doc: Mapping[str, Any], quantity: int = 0) -> Line:
     """The line that a movement, reservation or settlement is of."""
-    return Line(doc["productid"], tuple(doc["taxonomy"]), quantity, doc.get("sku", ""))
+    limit = doc.get("backorder_limit", 0)
+    return Line(doc["productid"], tuple(doc["taxonomy"]), quantity, doc.get("sku", ""), limit)
 
 
 def head_of(leaves: Sequence[Movement]) -> Head:
@@ -104,8 +114,9 @@ def movement(
 ) -> Movement:
     """The document of the slot after `head`. Raises OutOfStock when fewer are left than it takes."""
     level = head.level + delta
-    if level < 0:
-        raise OutOfStock(f"Only {head.level} of {line.name} are left.", items=[line.left(head.level)])
+    if delta < 0 and reason != MOVED_HERE and -delta > line.orderable(head.level):
+        left = line.orderable(head.level)
+        raise OutOfStock(f"Only {left} of {line.name} are left.", items=[line.left(head.level)])
     slot = head.slot + 1
     return MOVEMENT.build(
         slot_id(line.taxonomy, line.key, slot),

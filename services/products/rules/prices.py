@@ -20,12 +20,13 @@ PRICE_TERMS = ("compare_at_prices", "sales", "group_prices")
 @dataclass(frozen=True)
 class PriceContext:
     """When, in which currency ("": each product's own) and for which customer group prices are asked. `staff` see also what is
-    still to come, and what others pay."""
+    still to come, and what others pay. `backorders`: the shop sells beyond its stock where a product says nothing else."""
 
     moment: str = ""
     currency: str = ""
     group: str = ""
     staff: bool = False
+    backorders: bool = False
 
     def of(self, product: Mapping[str, Any]) -> str:
         """The currency of a product's price."""

@@ -11,6 +11,7 @@ from services.products.declarations.product import Product
 from services.products.declarations.related_documents import Forward
 from services.products.documents import FORWARD, PRODUCT, PRODUCT_FIELDS, partition_of, product_id
 from services.products.price_fields import regular_prices
+from services.products.rules.backorders import terms_fields
 from services.products.rules.pictures import Contradiction, pictures_of, settled
 from services.products.rules.price_content import (
     OPTIONAL,
@@ -31,16 +32,20 @@ from services.products.rules.publishing import hidden_fields, keep_unsaid, statu
 from services.products.rules.variants import (
     MAX_PROBLEMS,
     PRIVATE,
+    SUMMED_UP,
     ambiguous_labels,
     contradictions,
+    counted_fields,
     has_costs,
     is_active,
+    levels_of,
     price_fields,
     shown_variants,
     skus_of,
     stock_of,
     variant_of,
     variants_of,
+    without,
     without_removed,
 )
 from shared.couch import Doc, Document
@@ -182,9 +187,9 @@ def replaced(doc: Product, content: Doc, moment: str, levels: Mapping[str, int] 
         if value:
             fresh[name] = value
     if variants_of(content):
-        fresh |= stock_of(content, doc.get("variant_stock", {}) if levels is None else levels)
+        fresh = without(fresh, SUMMED_UP) | stock_of(content, levels_of(doc) if levels is None else levels)
     elif levels is not None:
-        fresh["stock"] = max(levels.get(content["productid"], 0), 0)
+        fresh = without(fresh, SUMMED_UP) | counted_fields(content, levels)
     return with_current_prices(fresh, moment)
 
 
@@ -211,9 +216,18 @@ def public(doc: Product, context: PriceContext) -> Doc:
 def listed(doc: Product, context: PriceContext) -> Doc:
     """The product as lists show it: without its variants, with the price of the dearest when they differ."""
     found = _with_pictures(PRODUCT_FIELDS.shown(doc))
-    for name in ("variants", "translations", *PRIVATE):
+    for name in ("variants", "translations", *PRIVATE, *(() if context.staff else ("waiting",))):
         found.pop(name, None)
+    found |= _backorder_terms(doc, context)
     return _priced(found, doc, context)
+
+
+def _backorder_terms(doc: Product, context: PriceContext) -> Doc:
+    """Of a product with variants those of the first that has any, for lists."""
+    if not variants_of(doc):
+        return terms_fields(doc, None, context.backorders)
+    found = (terms_fields(doc, each, context.backorders) for each in variants_of(doc) if is_active(each))
+    return next(filter(None, found), {})
 
 
 def _priced(found: Doc, doc: Product, context: PriceContext) -> Doc:
@@ -253,7 +267,7 @@ def offered(doc: Product, wanted: str, context: PriceContext) -> Doc:
         found["not_sold_in"] = context.currency
     if not variants_of(doc):
         return found | {"sku": wanted, "for_sale": wanted == productid and "not_sold_in" not in found}
-    for name in ("highest_price", "compare_at_price", "sale_ends"):
+    for name in ("highest_price", "compare_at_price", "sale_ends", "backorder_terms", "waiting"):
         found.pop(name, None)
     variant = variant_of(doc, wanted)
     if variant is None:
@@ -268,6 +282,7 @@ def offered(doc: Product, wanted: str, context: PriceContext) -> Doc:
             "for_sale": is_active(variant) and "not_sold_in" not in found,
             "selected_options": variant.get("options", {}),
             "stock": doc.get("variant_stock", {}).get(wanted, 0),
+            **terms_fields(doc, variant, context.backorders),
         }
         | price_fields(doc, variant, context)
     )
@@ -306,7 +321,7 @@ def same_content(doc: Document, content: Doc) -> bool:
 
 def etag(doc: Product, context: PriceContext) -> str:
     """`"content.summary"`: the first part changes when an admin edits, the second when stock, rating or what is paid now change."""
-    answered: list[Any] = [doc["stock"], doc["rating"], doc.get("variant_stock")]
+    answered: list[Any] = [doc["stock"], doc["rating"], doc.get("variant_stock"), doc.get("waiting")]
     if context.currency or has_terms(doc) or has_costs(doc):
         answered += [context.staff, price_fields(doc, None, context), shown_variants(doc, context)]
     summary = orjson.dumps(answered)

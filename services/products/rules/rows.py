@@ -36,6 +36,9 @@ _VARIANT: Final = Declaration(
         "variant_picture": VARIANT["picture"],
         "variant_barcode": VARIANT["barcode"],
         "variant_weight_grams": Integer(1, 10**9),
+        "variant_backorder": VARIANT["backorder"],
+        "variant_backorder_date": VARIANT["backorder_date"],
+        "variant_backorder_limit": VARIANT["backorder_limit"],
         "variant_active": Text(0, 5),
         "variant_stock": Integer(0, 10**9),
     }
@@ -48,6 +51,9 @@ _RENAMED: Final = {
     "variant_picture": "picture",
     "variant_barcode": "barcode",
     "variant_weight_grams": "weight_grams",
+    "variant_backorder": "backorder",
+    "variant_backorder_date": "backorder_date",
+    "variant_backorder_limit": "backorder_limit",
     "variant_stock": "stock",
 }
 _ACTIVE: Final = {"true": True, "false": False}

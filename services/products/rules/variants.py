@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from services.products.rules.backorders import terms_fields, waiting_fields
 from services.products.rules.prices import PriceContext, current_price
 from shared.couch import Doc
 
 MAX_PROBLEMS: Final = 5
+SUMMED_UP: Final = ("variant_stock", "variant_waiting", "waiting")
+"""What of the stock's sums a document may lack."""
 PRIVATE: Final = ("sales", "group_prices", "cost_prices")
 """What only staff is answered."""
 
@@ -32,13 +35,15 @@ def variant_of(doc: Mapping[str, Any], sku: str) -> Doc | None:
 
 def shown_variants(doc: Mapping[str, Any], context: PriceContext) -> list[Doc]:
     """The variants as an answer has them: each with what it costs and how many are left."""
-    stock = doc.get("variant_stock", {})
+    stock, waiting = doc.get("variant_stock", {}), doc.get("variant_waiting", {})
     hidden = () if context.staff else PRIVATE
     return [
         {
             "active": True,
             **without(variant, hidden),
             **price_fields(doc, variant, context),
+            **terms_fields(doc, variant, context.backorders),
+            **({"waiting": waiting[variant["sku"]]} if context.staff and variant["sku"] in waiting else {}),
             "stock": stock.get(variant["sku"], 0),
         }
         for variant in variants_of(doc)
@@ -64,7 +69,24 @@ def stock_of(doc: Mapping[str, Any], levels: Mapping[str, int]) -> Doc:
     """What is left of a product with variants, as its document holds it; `levels` by SKU."""
     left = {sku: max(levels.get(sku, 0), 0) for sku in skus_of(doc)}
     active = (variant["sku"] for variant in variants_of(doc) if is_active(variant))
-    return {"variant_stock": left, "stock": sum(left[sku] for sku in active)}
+    waiting = waiting_fields(levels, skus_of(doc))
+    return {"variant_stock": left, "stock": sum(left[sku] for sku in active), **waiting}
+
+
+def levels_of(doc: Mapping[str, Any]) -> dict[str, int]:
+    """The levels that a product's document was made with, by SKU: below zero where pieces wait."""
+    waiting: Mapping[str, int] = doc.get("variant_waiting", {})
+    if skus_of(doc):
+        return {sku: left - waiting.get(sku, 0) for sku, left in doc.get("variant_stock", {}).items()}
+    return {doc["productid"]: doc["stock"] - doc.get("waiting", 0)}
+
+
+def counted_fields(doc: Mapping[str, Any], levels: Mapping[str, int]) -> Doc:
+    """What a product's document says of its stock; `levels` by SKU."""
+    if skus_of(doc):
+        return stock_of(doc, levels)
+    own = levels.get(doc["productid"], 0)
+    return {"stock": max(own, 0), **waiting_fields({doc["productid"]: own}, ())}
 
 
 def without_removed(before: Mapping[str, Any], content: Mapping[str, Any], most: int) -> list[str]:

@@ -268,6 +268,22 @@ class Reserved(Shape):
     reserved = ma.fields.List(ma.fields.Nested(ReservationLine), required=True)
 
 
+class WaitingLine(Shape):
+    sku = ma.fields.String(
+        required=True, metadata={"description": "or the productid of what has no variants"}
+    )
+    waiting = StrictInteger(0, required=True)
+
+
+class WaitingOrder(Shape):
+    orderid = ma.fields.String(required=True)
+    items = ma.fields.List(ma.fields.Nested(WaitingLine), required=True)
+
+
+class WaitingOrders(Shape):
+    orders = ma.fields.List(ma.fields.Nested(WaitingOrder), required=True)
+
+
 class Forgotten(Shape):
     reviews = StrictInteger(0, required=True, metadata={"description": "whose texts were emptied"})
 

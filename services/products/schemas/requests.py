@@ -107,6 +107,25 @@ class ReservationLine(Shape):
     sku = Text(0, 64, load_default="", metadata={"description": "of a variant"})
     taxonomy = ma.fields.List(Text(1, 200), required=True, validate=ma.validate.Length(1, limits.MAX_LEVELS))
     quantity = StrictInteger(1, 1_000_000, required=True)
+    backorder_limit = StrictInteger(
+        0,
+        limits.MAX_STOCK,
+        load_default=0,
+        metadata={"description": "how many of it may wait for goods that are still to come; 0: none"},
+    )
+
+
+class WaitingOrder(Shape):
+    orderid = Text(1, 100, required=True, pattern="^[A-Za-z0-9_.-]+$")
+    items = ma.fields.List(
+        ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)
+    )
+
+
+class WaitingOrders(Shape):
+    orders = ma.fields.List(
+        ma.fields.Nested(WaitingOrder), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
+    )
 
 
 class Reservation(Shape):

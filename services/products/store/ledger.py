@@ -46,6 +46,8 @@ from shared.couch import (
     PageOf,
     UpdateConflict,
     Written,
+    document_id,
+    split_id,
     time_ordered_id,
 )
 from shared.errors import Unavailable
@@ -164,6 +166,30 @@ class Ledger:
         """Every movement, oldest first, conflicts listed. 1 partition query."""
         partition = self._database.partition(partition_of(line.taxonomy))
         return MOVEMENT.among(partition.all(slot_prefix(line.key), conflicts=True))
+
+    def slots_back_from(self, line: Line, slot: int) -> Iterator[list[Movement]]:
+        """The revisions of each slot from this one on, the newest slot first, on into where the product was before.
+
+        1 partition query for each hundred slots, as far as they are asked for.
+        """
+        partition, prefix, last = partition_of(line.taxonomy), slot_prefix(line.key), slot
+        while last:
+            page = MOVEMENT.among(
+                self._database.partition(partition).all(
+                    prefix,
+                    begin_at=document_id(partition, f"{prefix}{last:09d}"),
+                    limit=_RECENT,
+                    descending=True,
+                    conflicts=True,
+                )
+            )
+            last = page[-1]["slot"] - 1 if len(page) == _RECENT else 0
+            for doc in page:
+                if doc["reason"] == MOVED_HERE:
+                    partition, key = split_id(doc["mark"])
+                    last = int(key.removeprefix(prefix))
+                    break
+                yield self._leaves_of(doc)
 
     def has_movement(self, line: Line, mark: str) -> bool:
         """Whether a movement with this mark is in the chain, or where it goes on. Reads it whole."""

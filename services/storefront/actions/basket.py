@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from services.storefront.clients import Products, Users, attempt
+from services.storefront.rules.backorders import orderable
 from services.storefront.rules.variants import line_key
 from services.storefront.translation import gettext
 from shared.errors import Conflict
@@ -54,8 +55,18 @@ class Line:
 
     @property
     def short(self) -> bool:
-        """More than there is."""
-        return self.product is not None and self.product.get("stock", 0) < self.quantity
+        """More than can be ordered."""
+        return self.product is not None and self.orderable < self.quantity
+
+    @property
+    def orderable(self) -> int:
+        """How many can be ordered: what is there, and what may wait for goods."""
+        return orderable(self.product) if self.product else 0
+
+    @property
+    def waiting(self) -> int:
+        """How many of it are still to come."""
+        return max(0, self.quantity - (self.product.get("stock") or 0)) if self.product else 0
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from services.storefront.forms.base import Field
+from services.storefront.rules import backorders
 from services.storefront.rules.publishing import STATUSES
 from services.storefront.translation import gettext
 from services.storefront.translation import gettext_noop as _
@@ -55,6 +56,23 @@ PRODUCT = (
         inputmode="numeric",
         max_length=9,
         help=_("What delivery by weight and carriers' rates count. A variant can have its own."),
+    ),
+    Field("backorder", _("Sell beyond the stock"), "select", required=False, options=backorders.CHOICES),
+    Field(
+        "backorder_date",
+        _("Sent from"),
+        "date",
+        required=False,
+        max_length=10,
+        help=_("When what is still to come is expected. A variant can have its own."),
+    ),
+    Field(
+        "backorder_limit",
+        _("At most so many wait"),
+        required=False,
+        inputmode="numeric",
+        max_length=9,
+        help=_("Any number when left empty."),
     ),
     Field(
         "tax_class",

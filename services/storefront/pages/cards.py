@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from services.storefront.pages.picture_tags import FIRST, LAZY, picture_tag
 from services.storefront.rules import prices
+from services.storefront.rules.backorders import note, orderable
 from services.storefront.rules.pictures import Source
 from services.storefront.translation import Language, active_language
 from services.storefront.translation import gettext as _
@@ -142,12 +143,13 @@ def _links(products: Sequence[Product], text: str, summary: str, texts: _Texts) 
 
 def _foot(product: Product, name: str, inputs: str, texts: _Texts) -> str:
     """What can be done: a product with options is chosen on its own page."""
-    if (product.get("stock") or 0) <= 0:
+    if orderable(product) <= 0:
         return texts.sold_out
+    later = f'<span class="tag warn">{escape(text)}</span> ' if (text := note(product)) else ""
     if not product.get("options"):
-        return _add_form(_escaped(product["productid"]), name, inputs, texts)
+        return later + _add_form(_escaped(product["productid"]), name, inputs, texts)
     href = _href(product["productid"])
-    return f'<a class="button second" href="{href}">{texts.choose}<span class="hide-text"> {name}</span></a>'
+    return f'{later}<a class="button second" href="{href}">{texts.choose}<span class="hide-text"> {name}</span></a>'
 
 
 def _add_form(productid: str, name: str, inputs: str, texts: _Texts) -> str:

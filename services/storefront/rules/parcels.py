@@ -18,6 +18,13 @@ def left_to_send(order: Json) -> dict[str, int]:
     return {key: quantity for key, quantity in left.items() if quantity > 0}
 
 
+def ready_to_send(order: Json) -> dict[str, int]:
+    """`left_to_send` less what is still to come."""
+    waiting = {line_key(item): item.get("waiting", 0) for item in order["items"]}
+    left = left_to_send(order)
+    return {key: here for key, count in left.items() if (here := count - waiting[key]) > 0}
+
+
 def cancellable_parts(order: Json) -> dict[str, int]:
     """What can be cancelled beside the whole order: nothing where one piece is all that is left of an order that can be cancelled."""
     left = left_to_send(order)

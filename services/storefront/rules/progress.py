@@ -13,6 +13,7 @@ FINAL_STATUSES = frozenset({"delivered", "cancelled", "returned", "refunded"})
 STATUS_LABELS = {
     "placed": gettext_noop("Placed"),
     "paid": gettext_noop("Paid"),
+    "waiting": gettext_noop("Still to come"),
     "partly_dispatched": gettext_noop("A part is on its way"),
     "dispatched": gettext_noop("On its way"),
     "partly_delivered": gettext_noop("Partly delivered"),
@@ -29,6 +30,7 @@ STATUS_LABELS = {
 STATUS_STYLES = {
     "delivered": "good",
     "paid": "warn",
+    "waiting": "warn",
     "placed": "warn",
     "cancelled": "bad",
     "failed": "bad",

@@ -82,10 +82,13 @@ def variants_of(rows: list[Row], options: list[Json], currency: str) -> list[Jso
     return found
 
 
+_NOT_SHOWN: Final = ("compare_at_prices", "backorder", "backorder_date", "backorder_limit")
+
+
 def with_compare_at_prices(variant: Json, product: Json) -> Json:
-    """The variant with what the form does not show of its prices: what they are compared with."""
+    """The variant with what the form does not show: what its prices are compared with, and whether it is sold beyond its stock."""
     known: Json = next((each for each in product.get("variants", []) if each["sku"] == variant["sku"]), {})
-    return variant | {name: known[name] for name in ("compare_at_prices",) if name in known}
+    return variant | {name: known[name] for name in _NOT_SHOWN if name in known}
 
 
 def with_all_combinations(rows: list[Row], options: list[Json], productid: str) -> list[Row]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from services.storefront.rules.backorders import orderable
 from shared.types import Json
 
 
@@ -41,12 +42,16 @@ def selection(product: Json, asked: str) -> Selection | None:
     return Selection(options, chosen)
 
 
+_OWN = ("compare_at_price", "sale_ends", "backorder_terms", "waiting")
+"""What a variant has of its own, or has not."""
+
+
 def as_sold(product: Json, variant: Json | None) -> Json:
     """The product with the price, stock and picture of a variant of it."""
     if variant is None:
         return product
-    shown = {name: value for name, value in product.items() if name not in ("compare_at_price", "sale_ends")}
-    own = {name: variant[name] for name in ("compare_at_price", "sale_ends") if name in variant}
+    shown = {name: value for name, value in product.items() if name not in _OWN}
+    own = {name: variant[name] for name in _OWN if name in variant}
     sold = shown | {"price": variant["price"], "stock": variant["stock"] if variant["active"] else 0} | own
     picture = variant.get("picture")
     return sold | {"image": picture, "pictures": []} if picture else sold
@@ -69,7 +74,7 @@ def _choice(variants: list[Json], chosen: Json | None, name: str, value: str) ->
     can_be_had = [
         variant
         for variant in variants
-        if variant["options"][name] == value and variant["active"] and variant["stock"] > 0
+        if variant["options"][name] == value and variant["active"] and orderable(variant) > 0
     ]
     if not can_be_had:
         return Choice(value, "", selected=False)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from services.orders.declarations.parts import Backorder
 from services.orders.rules.pricing.carriers import CarrierRate, NoRates
 from services.orders.rules.pricing.promotions import FreeDelivery, Promotion
 from services.orders.rules.pricing.terms import ShippingMethod, TaxRate
@@ -51,6 +52,7 @@ class CartLine:
     tax: Share | None = None
     is_gift_card: bool = False
     agreed: AgreedPrice | None = None
+    backorder: Backorder | None = None
 
     @property
     def regular_price(self) -> int:

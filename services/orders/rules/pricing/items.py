@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.orders.declarations.credits import GIFT_CARD
-from services.orders.declarations.parts import line_key
+from services.orders.declarations.parts import Backorder, line_key
 from services.orders.rules.pricing.cart import Cart, CartLine
 from services.orders.rules.pricing.terms import STANDARD_CLASS
 from shared.errors import Invalid
@@ -82,4 +82,16 @@ def _line(key: str, product: Doc, quantity: int) -> CartLine:
         grams=product.get("weight_grams") or 0,
         price=price["amount"] * quantity,
         is_gift_card=product.get("kind") == GIFT_CARD,
+        backorder=_backorder(product, quantity),
     )
+
+
+def _backorder(product: Doc, quantity: int) -> Backorder | None:
+    """On which terms it is sold beyond its stock; None where it is not."""
+    terms = product.get("backorder_terms")
+    if not terms:
+        return None
+    found: Backorder = {"waiting": max(0, quantity - product.get("stock", 0)), "date": terms["date"]}
+    if "limit" in terms:
+        found["limit"] = terms["limit"]
+    return found

@@ -220,6 +220,8 @@ def _line(number: int, line: CartLine, currency: str, *, discounted: bool) -> Li
         found["options"] = line.options
     if line.is_gift_card:
         found["gift_card"] = True
+    if line.backorder is not None:
+        found["backorder"] = line.backorder
     return found
 
 

@@ -41,7 +41,7 @@ def orders() -> str | BaseResponse:
     args, problem = request.args, ""
     found: Json = {"items": [], "next": None, "complete": True}
     counted: Json = {"counts": {}, "total": 0}
-    chosen = {name: args.get(name) for name in ("q", "product", "open_returns")}
+    chosen = {name: args.get(name) for name in ("q", "product", "open_returns", "waiting")}
     try:
         found = services().orders.all(
             token(),
@@ -130,6 +130,7 @@ def order_page(
         left=left,
         refundable=refundable(found),
         left_to_send=parcels.left_to_send(found),
+        ready_to_send=parcels.ready_to_send(found),
         refundable_parts=parcels.refundable_parts(found),
         dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),
         refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),

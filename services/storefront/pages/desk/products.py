@@ -11,14 +11,23 @@ from services.storefront.pages.desk.pictures import MAX_PICTURES, Pictures
 from services.storefront.pages.desk.product_form import ProductForm
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
-from services.storefront.rules import prices, product_prices, publishing, taxonomy
+from services.storefront.rules import backorders, prices, product_prices, publishing, taxonomy
 from services.storefront.rules.messages import message
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
 from shared.money import money
 from shared.types import Json
 
-SUMMARIES = ("stock", "rating", "highest_price", "hidden", "compare_at_price", "sale_ends")
+SUMMARIES = (
+    "stock",
+    "rating",
+    "highest_price",
+    "hidden",
+    "compare_at_price",
+    "sale_ends",
+    "backorder_terms",
+    "waiting",
+)
 """What the products service works out itself."""
 
 
@@ -163,6 +172,7 @@ def product_values(product: Json) -> dict[str, str]:
     more = {"delivery": prices.plain(charge) if charge else "0", "image": image}
     more["kind"] = product.get("kind", "goods")
     more["weight_grams"] = str(product.get("weight_grams") or "")
+    more |= backorders.values_of(product)
     more["tax_class"] = product.get("tax_class", "standard")
     return plain | lists | typed | more | publishing.values_of(product)
 
@@ -187,6 +197,7 @@ def product_body(values: dict[str, str]) -> Json:
     currency = values["currency"].upper()
     plain: Json = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
     plain |= without_empty(kind=values.get("kind"))
+    plain |= backorders.body_of(values)
     plain |= {"weight_grams": _grams(values["weight_grams"]), "tax_class": values["tax_class"] or "standard"}
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.split_list(values[name]) for name in ("keywords", "colours", "related")}

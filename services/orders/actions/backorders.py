@@ -1,0 +1,65 @@
+"""Orders that wait for goods: what the stock's chain says of them is written down, once, whoever asks and however often."""
+
+from collections.abc import Iterator
+
+from services.orders.dependencies import Dependencies
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.backorders import backordered, next_wait
+from services.orders.store import Choice
+from shared.errors import Conflict
+
+PAGE = 100
+FIRST_TIME, LAST_TIME = "0000", "9999"
+
+
+class GoodsWaiting(Conflict):
+    code, title = "goods_waiting", "Goods of this order are still to come"
+
+
+def check_stock(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """Asks how many pieces of the order wait, and writes what is new. 1 call, and 1 write where something is."""
+    order = found.order
+    if not found.may_wait or order.get("imported"):
+        return found
+    said = deps.products.waiting({order["orderid"]: backordered(order["basket"])})[order["orderid"]]
+    return _written(deps, found, said)
+
+
+def look_for_goods(deps: Dependencies) -> list[str]:
+    """Ids of orders whose goods have come, wholly or in part, the oldest first: that is written by then.
+
+    1 global query for each hundred orders that wait, with them 1 read and 1 call.
+    """
+    return [orderid for orderids in _waiting_orders(deps) for orderid in _come(deps, orderids)]
+
+
+def _waiting_orders(deps: Dependencies) -> Iterator[dict[str, int]]:
+    """How many pieces wait, by order id, of so many orders at a time, the oldest first."""
+    after = None
+    while True:
+        page = deps.summaries.orders_chosen(
+            Choice(waiting=True), FIRST_TIME, LAST_TIME, limit=PAGE, after=after, oldest_first=True
+        )
+        yield {summary["orderid"]: summary["waiting"] for summary in page.items}
+        if page.next is None:
+            return
+        after = page.next
+
+
+def _come(deps: Dependencies, waiting: dict[str, int]) -> Iterator[str]:
+    if not waiting:
+        return
+    headers = deps.orders.headers(list(waiting))
+    baskets = {orderid: backordered(order["basket"]) for orderid, order in headers.items()}
+    said = deps.products.waiting(baskets)
+    for orderid, count in waiting.items():
+        if orderid in said and sum(said[orderid].values()) < count:
+            found = deps.orders.order(orderid)
+            if len(_written(deps, found, said[orderid]).waits) > len(found.waits):
+                yield orderid
+
+
+def _written(deps: Dependencies, found: OrderDocuments, said: dict[str, int]) -> OrderDocuments:
+    """Another may have written the same number: what it says counts, and the next look finds what is new since."""
+    wait = next_wait(found.order, found.waits, said)
+    return found if wait is None else found.with_document(deps.orders.add(wait)[0])

@@ -42,9 +42,6 @@ class Filters:
         if self.customer and not (self.are_dates_alone and self.within == Span(None, None)):
             raise Invalid(errors={"customer": ["All orders of a customer: leave the other filters out."]})
 
-        if self.waiting and self.open_returns:
-            raise Invalid(errors={"waiting": ["Ask for open returns or for waiting goods, one at a time."]})
-
     @property
     def choice(self) -> Choice:
         return Choice(self.status, search_key(self.q), self.product, self.open_returns, self.waiting)

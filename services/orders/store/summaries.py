@@ -31,7 +31,7 @@ class Choice:
     @property
     def key(self) -> list[str]:
         """How the keys of its rows begin. Of a word and a product the word: few orders have it, and their products are looked at."""
-        group = "waiting" if self.waiting else "open" if self.open_returns else ""
+        group = ("open" if self.open_returns else "") + ("waiting" if self.waiting else "")
         return [group, "" if self.word else self.product, self.word]
 
     @property

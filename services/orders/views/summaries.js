@@ -1,7 +1,7 @@
 function (doc) {
   if (doc.type !== "ordersummary") return;
   var returns = doc.open_returns > 0 ? ["", "open"] : [""];
-  if (doc.waiting > 0) returns.push("waiting");
+  if (doc.waiting > 0) returns = returns.concat(returns.map(function (each) { return each + "waiting"; }));
   var named = [["", ""]].concat(
     doc.products.map(function (product) { return [product, ""]; }),
     doc.words.map(function (word) { return ["", word]; })

@@ -70,5 +70,5 @@ def waiting_note(line: Mapping[str, Any], count: int) -> str:
     """Of an order's or a basket's line: how many of it are still to come, and when they are sent; empty for none."""
     if count <= 0:
         return ""
-    terms = line.get("backorder") or line.get("backorder_terms")
+    terms = line.get("backorder_terms") or line.get("backorder")
     return _("%(count)s still to come: %(sent)s", count=count, sent=sent_from(terms))

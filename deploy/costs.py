@@ -179,6 +179,7 @@ def _requests() -> Iterator[str]:
         "only from the answer, and one question for both would count what has fewer words in totals and filters where some product does have all."
     )
     yield f"\nAn order writes {WRITTEN_PER_ORDER} documents until it is delivered (the worker's included) and keeps {KEPT_PER_ORDER} of its own."
+    yield "An order with goods that are sold beyond their stock keeps a document more, and one each time that some of them come; the worker asks every 10 s for those that wait: 1 global query, and for each hundred of them 1 read, another global query, and a partition query of products for each SKU."
     yield f"Each act of staff writes {WRITTEN_PER_ACT} more, its entry in the audit trail; a page of the trail is 1 read in each service, or 1 global query for an actor or a subject."
 
 

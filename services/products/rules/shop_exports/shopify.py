@@ -32,6 +32,7 @@ _COLUMNS: Final = {
     "barcode": ("variant barcode", "barcode"),
     "grams": ("variant grams", "weight value (grams)"),
     "tracker": ("variant inventory tracker", "inventory tracker"),
+    "policy": ("variant inventory policy", "continue selling when out of stock"),
     "quantity": ("variant inventory qty", "inventory quantity"),
     "price": ("variant price", "price"),
     "compare_at": ("variant compare at price", "compare-at price", "compare at price"),
@@ -45,6 +46,7 @@ _COLUMNS: Final = {
 }
 _BY_HEADER: Final = {header: column for column, headers in _COLUMNS.items() for header in headers}
 _STATUSES: Final = frozenset(("active", "draft", "archived"))
+_CONTINUED: Final = frozenset(("continue", "true"))
 _NUMBERS: Final = range(1, MAX_OPTIONS + 1)
 
 
@@ -135,6 +137,7 @@ def _sell_as_it_is(found: ExportedProduct, row: Row, options: Options) -> None:
     found.data["stock"] = found.stock(
         row.get("quantity"), options, row.line, tracked=bool(row.get("tracker"))
     )
+    found.data |= _beyond_stock(row)
     found.compare_at(found.data, row.get("compare_at"), price, options, row.line)
     found.cost(found.data, row.get("cost"), options, row.line)
     if (weight := grams(row.get("grams"), Decimal(1))) is not None:
@@ -162,6 +165,11 @@ def _sell_by_variant(found: ExportedProduct, first: Row, sold: list[Row], option
     found.data["price"] = {"amount": lowest, "currency": options.currency}
 
 
+def _beyond_stock(row: Row) -> dict[str, bool]:
+    """Whether it is sold beyond its stock; nothing for Shopify's `deny`, which the shop's own setting decides."""
+    return {"backorder": True} if row.get("policy").casefold() in _CONTINUED else {}
+
+
 def _variant(found: ExportedProduct, row: Row, names: list[str], options: Options) -> dict[str, Any]:
     chosen = {
         name: one_line(row.get(f"option{n}")) for n, name in enumerate(names, 1) if row.get(f"option{n}")
@@ -176,6 +184,7 @@ def _variant(found: ExportedProduct, row: Row, names: list[str], options: Option
         "prices": {options.currency: price},
         "stock": found.stock(row.get("quantity"), options, row.line, tracked=bool(row.get("tracker"))),
     }
+    variant |= _beyond_stock(row)
     if barcode := row.get("barcode").lstrip("'"):
         variant["barcode"] = barcode
     if (weight := grams(row.get("grams"), Decimal(1))) is not None:

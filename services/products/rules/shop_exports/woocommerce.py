@@ -30,6 +30,7 @@ _COLUMNS: Final = {
     "description": ("description", "beschreibung"),
     "in_stock": ("in stock?", "vorrätig?", "auf lager?"),
     "stock": ("stock", "lager", "bestand", "lagerbestand"),
+    "backorders": ("backorders allowed?", "lieferrückstände erlaubt?"),
     "sale": ("sale price", "angebotspreis"),
     "sale_from": ("date sale price starts", "datum, an dem angebotspreis beginnt"),
     "sale_until": ("date sale price ends", "datum, an dem angebotspreis endet"),
@@ -133,6 +134,7 @@ def _read(found: ExportedProduct, row: Row, variations: list[Row], options: Opti
         price = _price(found.data, found, row, options)
         found.data["price"] = {"amount": price, "currency": options.currency}
         found.data["stock"] = _stock(found, row, options)
+        found.data |= _beyond_stock(row)
         if weight := _weight(row):
             found.data["weight_grams"] = weight
 
@@ -222,6 +224,7 @@ def _variant(found: ExportedProduct, row: Row, names: list[str], options: Option
         found.note("sku_changed", f"The SKU {_text(row, 'sku')!r} became {sku}.", row.line)
     variant["prices"] = {options.currency: _price(variant, found, row, options)}
     variant["stock"] = _stock(found, row, options)
+    variant |= _beyond_stock(row)
     if barcode := row.get("barcode"):
         variant["barcode"] = barcode
     if weight := _weight(row):
@@ -258,6 +261,11 @@ def _day(row: Row, column: str, time: str) -> str:
     if text and not _DATE.fullmatch(text):
         raise Incomplete(f"Line {row.line}: {text!r} is no day like 2026-11-27.")
     return f"{text[:10]}T{text[11:] + '.000Z' if text[11:] else time}" if text else ""
+
+
+def _beyond_stock(row: Row) -> dict[str, bool]:
+    """Whether it is sold beyond its stock: `1`, or `notify` where customers are told so, as they are here."""
+    return {"backorder": True} if row.get("backorders").casefold() in ("1", "notify") else {}
 
 
 def _stock(found: ExportedProduct, row: Row, options: Options) -> int:

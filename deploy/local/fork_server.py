@@ -15,9 +15,11 @@ import select
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+_ATTEMPTS = 5
 _LINUX = sys.platform == "linux"
 _libc = ctypes.CDLL(None) if _LINUX else None
 
@@ -33,6 +35,22 @@ def main() -> None:
     if command:
         sys.argv = command[2:]
         runpy.run_module(command[2], run_name="__main__", alter_sys=True)
+
+
+def lower_priority(niceness: int) -> None:
+    """Lets others go first where processors are short: 0 to 19, as of nice(1). For the leader of a session, which on Linux may be
+    weighed as a whole (sched(7), autogroup) and then not by the niceness of its processes."""
+    if not niceness:
+        return
+    os.nice(niceness)
+    for _ in range(_ATTEMPTS):
+        try:
+            Path("/proc/self/autogroup").write_text(str(niceness))
+            return
+        except BlockingIOError:  # users may set one every tenth of a second
+            time.sleep(0.1)
+        except OSError:
+            return  # sessions are not weighed here
 
 
 def end_with_parent(parent: int) -> None:
@@ -92,6 +110,7 @@ def _reply(**message: int) -> None:
 def _enter_child(request: dict[str, Any], output: int, server: int, not_mine: list[int]) -> list[str]:
     """In the forked process: leaves everything of the server's behind."""
     os.setsid()
+    lower_priority(request.get("niceness", 0))
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     end_with_parent(server)

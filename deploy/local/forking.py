@@ -71,14 +71,17 @@ class ForkServer:
         self._running: dict[int, Forked] = {}
         self._reader: asyncio.Task[None] | None = None
 
-    async def spawn(self, command: Sequence[str], defaults: Mapping[str, str], output: int) -> Forked:
+    async def spawn(
+        self, command: Sequence[str], defaults: Mapping[str, str], niceness: int, output: int
+    ) -> Forked:
         """`command` is `python -m MODULE ...`; `output` is where it writes. Raises ForkServerEnded."""
         if self._requests is None:
             await self._start()
         assert self._requests is not None
         started: asyncio.Future[Forked] = asyncio.get_running_loop().create_future()
         self._starting.append(started)
-        line = json.dumps({"command": command, "defaults": dict(defaults)}).encode() + b"\n"
+        request = {"command": command, "defaults": dict(defaults), "niceness": niceness}
+        line = json.dumps(request).encode() + b"\n"
         try:
             socket.send_fds(self._requests, [line], [output])
         except OSError as error:

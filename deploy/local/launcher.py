@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from deploy.local.console import Console, lines, open_pipe
-from deploy.local.fork_server import end_with_parent
+from deploy.local.fork_server import end_with_parent, lower_priority
 from deploy.local.forking import Forked, ForkServer
 from deploy.local.processes import Process
 from deploy.local.ready import answers
@@ -162,7 +162,7 @@ class Launcher:
 
     async def _spawn(self, row: Process, output: int) -> Child:
         if row.forked:
-            return await self._fork_server.spawn(row.command, dict(row.defaults), output)
+            return await self._fork_server.spawn(row.command, dict(row.defaults), row.niceness, output)
         return await asyncio.create_subprocess_exec(
             *row.command,
             cwd=ROOT,
@@ -171,7 +171,7 @@ class Launcher:
             stdout=output,
             stderr=output,
             start_new_session=True,
-            preexec_fn=partial(end_with_parent, os.getpid()),
+            preexec_fn=partial(_enter_child, os.getpid(), row.niceness),
         )
 
     async def _pump(self, name: str, output: asyncio.StreamReader) -> None:
@@ -237,6 +237,11 @@ class Launcher:
                     os.killpg(child.pid, number)
                 elif child.returncode is None:
                     child.send_signal(number)
+
+
+def _enter_child(parent: int, niceness: int) -> None:
+    end_with_parent(parent)
+    lower_priority(niceness)
 
 
 def _exit_reason(code: int) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from deploy.local.layout import Layout
 from deploy.local.redis_server import redis_server
 
+BACKGROUND_NICENESS = 5
+"""What follows a sale waits while customers are answered: nobody looks at it meanwhile."""
 SERVER_RESTARTS, TASK_RESTARTS = 5, 2
 PICTURES = "pictures"
 """The sample shop's pictures: they come while the shop is open already."""
@@ -21,7 +23,7 @@ class Process:
     ended well against this database server. `last` rows are stopped after all others. `restarts` is how
     often within a minute it is started again when it died; one more death stops everything, unless it is
     `optional`. `defaults` are variables that the environment may set otherwise. `forked` rows are Python modules that share the
-    libraries of the fork server.
+    libraries of the fork server. `niceness` is how far others go first where processors are short, 0 to 19 as of nice(1).
     """
 
     name: str
@@ -36,6 +38,7 @@ class Process:
     optional: bool = False
     defaults: tuple[tuple[str, str], ...] = ()
     forked: bool = False
+    niceness: int = 0
 
 
 def table(layout: Layout) -> list[Process]:
@@ -87,8 +90,23 @@ def _workers(layout: Layout) -> list[Process]:
     worker, follower = (*celery, *threads, *alone), _python("services.worker.follower")
     needs = ("redis", "prepare", "orders")
     return [
-        Process("worker", worker, needs=needs, restarts=SERVER_RESTARTS, defaults=warnings_only, forked=True),
-        Process("follower", follower, needs=needs, restarts=SERVER_RESTARTS, forked=True),
+        Process(
+            "worker",
+            worker,
+            needs=needs,
+            restarts=SERVER_RESTARTS,
+            defaults=warnings_only,
+            forked=True,
+            niceness=BACKGROUND_NICENESS,
+        ),
+        Process(
+            "follower",
+            follower,
+            needs=needs,
+            restarts=SERVER_RESTARTS,
+            forked=True,
+            niceness=BACKGROUND_NICENESS,
+        ),
     ]
 
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ print("libraries are here:", "ibmcloudant" in sys.modules, "and our own code is 
 print("leads its session:", os.getsid(0) == os.getpid(), "and reads nothing:", sys.stdin.read() == "")
 print("warned", file=sys.stderr)
 if "shown" in sys.argv: print("shown as", open("/proc/self/cmdline").read().rstrip("\\0").split("\\0")[1:])
+if "nice" in sys.argv: print("niceness", os.nice(0), "of its session", open("/proc/self/autogroup").read().split()[-1])
 if "kill" in sys.argv: os.kill(os.getpid(), 9)
 if "stay" in sys.argv: time.sleep(600)
 sys.exit(3 if "fail" in sys.argv else 0)
@@ -67,6 +70,19 @@ def test_a_forked_process_is_like_one_that_was_started(run, capfd) -> None:
 def test_ps_shows_its_command(run, capfd) -> None:
     assert run(row("greeter", "shown", once=True), until=("greeter",)) == 0
     assert "shown as ['-m', 'greeting', 'shown']" in capfd.readouterr().out
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="this kernel does not weigh sessions as a whole"
+)
+@pytest.mark.parametrize("forked", [True, False])
+def test_background_work_lets_others_go_first(run, capfd, forked: bool) -> None:
+    """Also where the scheduler weighs sessions: each process leads its own, in which its niceness alone would mean nothing."""
+    background = replace(row("background", "nice", once=True, niceness=7), forked=forked)
+    assert run(row("ordinary", "nice", once=True), background, until=("ordinary", "background")) == 0
+    out, own = capfd.readouterr().out, os.nice(0)
+    assert re.search(rf"ordinary +\| niceness {own} of its session 0\n", out)
+    assert re.search(rf"background +\| niceness {own + 7} of its session 7\n", out)
 
 
 def test_how_it_ended_is_known(run, capfd) -> None:

@@ -119,6 +119,11 @@ def test_the_table_is_whole(tmp_path: Path) -> None:
     }
 
 
+def test_customers_are_answered_before_background_work_is_done(tmp_path: Path) -> None:
+    rows = table(Layout(Settings.read({"AISLE_STATE": str(tmp_path)})))
+    assert {row.name for row in rows if row.niceness > 0} == {"worker", "follower"}
+
+
 def test_passwords_are_not_in_the_process_list(tmp_path: Path) -> None:
     layout = Layout(Settings.read({"AISLE_STATE": str(tmp_path)}))
     secrets = (

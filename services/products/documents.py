@@ -100,15 +100,21 @@ def slot_id(taxonomy: Sequence[str], key: str, slot: int) -> str:
     return document_id(partition_of(taxonomy), f"{slot_prefix(key)}{slot:09d}")
 
 
-def summed_up_in(docid: str) -> str | None:
-    """The id of the product whose stock or rating this document changes; None for any other and for a chain's first slot,
-    which is written together with its product."""
+STOCK_SUM: Final = "stock"
+RATING_SUM: Final = "rating"
+
+
+def summed_up_in(docid: str) -> tuple[str, str] | None:
+    """The id of the product of which this document changes the stock or the rating, and which of the two; None for any other and for
+    a chain's first slot, which is written together with its product."""
     partition, key = split_id(docid)
     productid, _, rest = key.partition(":")
     if rest.startswith("sku:"):
         rest = rest.removeprefix("sku:").partition(":")[2]
-    if rest.startswith("review:") or (rest.startswith("stock:") and rest != "stock:000000001"):
-        return document_id(partition, productid)
+    if rest.startswith("review:"):
+        return document_id(partition, productid), RATING_SUM
+    if rest.startswith("stock:") and rest != "stock:000000001":
+        return document_id(partition, productid), STOCK_SUM
     return None
 
 

@@ -5,13 +5,13 @@ import pytest
 from services.products.actions import catalogue, maintenance
 from services.products.actions.maintenance import finish_moves, settle_conflicts
 from services.products.dependencies import Dependencies
-from services.products.documents import BY_PRODUCTID, DESIGN, product_id
+from services.products.documents import BY_PRODUCTID, DESIGN, REVIEW, product_id
 from services.products.rules import ledger
 from services.products.rules.ledger import Line
 from services.products.rules.product import checked, complete, document
 from services.worker.schedule import TIMETABLE
 from shared.clock import now, timestamp
-from shared.couch import Server
+from shared.couch import Server, counting
 from shared.jobs import SUM_UP_PRODUCTS
 from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token
 from tests.services.products.test_stock import KITCHEN, level, reserve
@@ -154,6 +154,35 @@ def test_sold_wins_over_expired_when_replicas_disagree(shop: Shop, deps: Depende
     assert level(shop, "both") == 0
     settle_conflicts(deps)
     assert deps.ledger.settlements([settlement["_id"]])[settlement["_id"]]["outcome"] == "sold"
+
+
+def test_what_was_sold_or_reviewed_alone_is_summed_up(shop: Shop, deps: Dependencies):
+    shop.load([product("summed", stock=9)])
+    docid = product_id(KITCHEN, "summed")
+    sold, reviewed = f"{docid}:stock:000000002", f"{docid}:review:ann"
+    assert reserve(shop, "summed1", ("summed", 4)) == 201
+    with counting() as calls:
+        assert maintenance.refresh_after(deps, [sold, f"{docid}:order:summed1"]) == 1
+    assert (calls.calls["partition"], calls.calls["global"]) == (1, 0)
+    review = REVIEW.build(
+        reviewed,
+        productid="summed",
+        taxonomy=KITCHEN,
+        userid="ann",
+        stars=3,
+        title="",
+        text="",
+        date=timestamp(),
+    )
+    assert deps.reviews.add(review)
+    with counting() as calls:
+        assert maintenance.refresh_after(deps, [reviewed]) == 1
+    assert (calls.calls["partition"], calls.calls["global"]) == (1, 0)
+    with counting() as calls:
+        assert maintenance.refresh_after(deps, [sold, reviewed]) == 0
+    assert calls.calls["partition"] == 2
+    shown = deps.catalogue.get(docid)
+    assert (shown["stock"], shown["rating"]) == (5, {"average": 3.0, "count": 1})
 
 
 def test_a_running_worker_sums_up_what_was_sold(shop: Shop, environment: dict[str, str], tmp_path, prepared):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.products.documents import partition_of, price_change_id, summed_up_in
+from services.products.documents import RATING_SUM, STOCK_SUM, partition_of, price_change_id, summed_up_in
 from services.products.rules import ledger
 from services.products.rules.categories import Categories, tree
 from services.products.rules.facets import PRICE_BANDS
@@ -85,7 +85,9 @@ def test_every_category_has_a_partition_of_its_own(taxonomy: list[str], partitio
 
 
 def test_which_documents_change_what_a_product_shows():
-    assert summed_up_in("A#B:p1:stock:000000002") == summed_up_in("A#B:p1:review:u1") == "A#B:p1"
+    assert summed_up_in("A#B:p1:stock:000000002") == ("A#B:p1", STOCK_SUM)
+    assert summed_up_in("A#B:p1:sku:red:stock:000000002") == ("A#B:p1", STOCK_SUM)
+    assert summed_up_in("A#B:p1:review:u1") == ("A#B:p1", RATING_SUM)
     for other in (
         "A#B:p1",
         "A#B:p1:stock:000000001",

@@ -6,12 +6,13 @@ from .indexes import Index
 from .planner import Plan, covers, plan_json
 from .ranges import end_key, indexable_fields, start_key
 from .selector import Node, fields_of, to_json
-from .text_query import fields_needed, lucene, sort_fields
+from .text_query import indexed_by_text, lucene, sort_fields
 
 HIGHEST_SHOWN = "<MAX>"
 
 
 def explain(chosen: Plan, dbname: str, partitioned: bool) -> dict[str, Any]:
+    """Errors: 400 for an operator that text indexes do not know, as on every server that has them."""
     options = chosen.options
     fields = list(options["fields"] or ())
     answer = {
@@ -46,7 +47,7 @@ def _options(options: dict[str, Any], fields: list[str]) -> dict[str, Any]:
 
 
 def _hints(selector: Node, kind: str) -> dict[str, Any]:
-    fields = indexable_fields(selector) if kind == "json" else fields_needed(selector) or []
+    fields = indexable_fields(selector) if kind == "json" else indexed_by_text(selector)
     indexable = {name.split(":", 1)[0] for name in fields}
     return {
         "type": kind,

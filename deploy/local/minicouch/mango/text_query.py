@@ -185,12 +185,15 @@ def _text(part: Part) -> str:
 
 def fields_needed(node: Node) -> list[str] | None:
     """The `name:type` fields a selector needs of a text index; None when it has an operator these cannot serve."""
-    if not node:
-        return []
     try:
-        return indexed_fields(convert((), node))
+        return indexed_by_text(node)
     except CouchError:
         return None
+
+
+def indexed_by_text(node: Node) -> list[str]:
+    """The same. Errors: 400 naming the operator."""
+    return indexed_fields(convert((), node)) if node else []
 
 
 def indexed_fields(part: Part) -> list[str]:

@@ -136,7 +136,7 @@ def balance_of_code(deps: Dependencies, code: str, network: str) -> Balance:
 
 
 def gift_card(deps: Dependencies, id: str) -> dict[str, Any]:
-    """A card with all that happened to it. 1 partition query. Raises NoSuchGiftCard."""
+    """A card with all that happened to it. 1 partition query; of one that this does not find 1 read and more. Raises NoSuchGiftCard."""
     return card_answer(_chain(deps, id))
 
 
@@ -292,7 +292,10 @@ def _card_of_id(deps: Dependencies, id: str, *, chains: bool) -> Balance:
         if not rows:
             raise _Unknown
         return rows[0]
-    chain = deps.credits.chain(CreditKey(GIFT_CARD, id))
+    key = CreditKey(GIFT_CARD, id)
+    chain = deps.credits.chain(key)
+    if not chain.slots:
+        chain = deps.credits.chain_of_documents(key)
     if not chain.slots:
         raise _Unknown
     first = chain.entries[0]
@@ -310,7 +313,10 @@ def _balances(deps: Dependencies, kind: str, id: str) -> list[Balance]:
 
 
 def _chain(deps: Dependencies, id: str) -> Chain:
-    chain = deps.credits.chain(CreditKey(GIFT_CARD, id))
+    key = CreditKey(GIFT_CARD, id)
+    chain = deps.credits.chain(key)
+    if not chain.slots:
+        chain = deps.credits.chain_of_documents(key)
     if not chain.slots:
         raise NoSuchGiftCard("There is no such gift card.")
     return Chain(CreditKey(GIFT_CARD, id, chain.currency), chain.slots)

@@ -22,6 +22,14 @@ class CreditStore:
         docs = self._database.partition(key.partition).all(key.prefix, conflicts=True)
         return Chain(key, [self._leaves(doc) for doc in CREDIT_ENTRY.among(docs)])
 
+    def chain_of_documents(self, key: CreditKey) -> Chain:
+        """The same, entry by entry, for who was told that there is none. A list of a partition is one node's copy, and that may be behind;
+        a document is what a quorum of nodes has. 1 read more than there are entries."""
+        slots: list[Sequence[CreditEntry]] = []
+        while stored := self._stored_at(key.entry_id(len(slots) + 1)):
+            slots.append(stored)
+        return Chain(key, slots)
+
     def balances(self, kind: str, id: str) -> list[Doc]:
         """What a gift card or a customer has: {key: [kind, id, currency, name, issued, expires], value: balance}. 1 partition query."""
         partition = self._database.partition(credit_partition(kind, id))
@@ -79,8 +87,11 @@ class CreditStore:
         self._remove_all([leaf for leaf in self._stored(entry) if leaf["mark"] == entry["mark"]])
 
     def _stored(self, entry: CreditEntry) -> Sequence[CreditEntry]:
+        return self._stored_at(entry["_id"])
+
+    def _stored_at(self, docid: str) -> Sequence[CreditEntry]:
         try:
-            return self._leaves(cast(CreditEntry, self._database.get(entry["_id"], conflicts=True)))
+            return self._leaves(cast(CreditEntry, self._database.get(docid, conflicts=True)))
         except NoSuchDocument:
             return []
 

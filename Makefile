@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 TEST_WORKERS ?= 3
+POUCHDB := services/storefront/static/installed/pouchdb.min.js
 STAMP := $(VENV)/installed-$(shell cksum requirements.lock | cut -d' ' -f1)
 UV_COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --no-header --quiet
@@ -18,7 +19,9 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(STAMP) ## make .venv and install what requirements.lock names
+setup: $(STAMP) ## make .venv and install what requirements.lock names (and PouchDB for the pages, where npm is)
+	@! command -v npm > /dev/null || $(MAKE) --no-print-directory $(POUCHDB) || \
+		echo "PouchDB could not be installed: the shop runs, and keeps no data of customers on their devices."
 
 $(STAMP): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -53,11 +56,14 @@ test-load: setup ## large imports and long histories
 test-sync: setup $(VENV)/sync/installed ## PouchDB in Node against /v1/users/me/sync (needs node and npm)
 	@$(PYTEST) -m sync
 
-$(VENV)/sync/installed: tests/sync/package-lock.json
-	@mkdir -p $(VENV)/sync && cp tests/sync/package.json tests/sync/package-lock.json $(VENV)/sync
+$(POUCHDB): $(VENV)/sync/installed
+	@mkdir -p $(@D) && cp $(VENV)/sync/node_modules/pouchdb/LICENSE $(VENV)/sync/node_modules/pouchdb/dist/pouchdb.min.js $(@D) && touch $@
+
+$(VENV)/sync/installed: services/storefront/browser/package-lock.json
+	@mkdir -p $(VENV)/sync && cp services/storefront/browser/package.json services/storefront/browser/package-lock.json $(VENV)/sync
 	@cd $(VENV)/sync && npm ci --ignore-scripts --no-audit --no-fund --silent && touch installed
 
-test-browser: setup ## the pages in a real browser
+test-browser: setup $(POUCHDB) ## the pages in a real browser
 	@$(PYTEST) -m browser
 
 test-deployment: setup ## the commands and environment of compose and Kubernetes as plain processes

@@ -21,6 +21,7 @@ from services.storefront.pages import BLUEPRINTS
 from services.storefront.pages.caching import register_caching
 from services.storefront.pages.compression import register_compression
 from services.storefront.pages.desk.uploads import allow_large_files
+from services.storefront.pages.device import register_device
 from services.storefront.pages.kept_answers import Storefront
 from services.storefront.pages.language import register_language
 from services.storefront.pages.layout import register_layout
@@ -36,8 +37,12 @@ from shared.redis import open_redis
 from shared.sessions import RemoteSessions
 from shared.sessions import Sessions as LiveSessions
 from shared.settings import load, log_warnings
+from shared.waiting import Marks, Waiting
 from shared.web.health import Checks, health_blueprint
 from shared.web.metrics import metrics_answer
+
+DEVICES_WAITING = 500
+"""In a process, for the next change of their customer's data; more are told to come again."""
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -45,6 +50,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or load(Settings, os.environ)
     redis = open_redis(settings.redis_url)
     services, cache_tags, background = open_services(settings), CacheTags(redis), Background()
+    marks = Marks(redis, "storefront")
     app = Storefront("storefront", settings, counting)
     log_as_json("storefront", settings.log_level)
     log_warnings(settings)
@@ -80,6 +86,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         checkouts=Checkouts(services.orders, redis),
         languages=read_languages(settings.languages, settings.catalogues),
         saved_forms=SavedForms(redis, settings.secret_key),
+        marks=marks,
+        waiting=Waiting(marks, DEVICES_WAITING),
     )
     register_language(app)
     app.before_request(allow_large_files)
@@ -87,6 +95,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     register_caching(app)
     register_visitor(app)
     register_layout(app)
+    register_device(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     checks: Checks = {

@@ -16,6 +16,7 @@ from services.storefront.settings import Settings
 from services.storefront.store import Mailbox
 from services.storefront.translation import Language
 from shared.cache_tags import CacheTags
+from shared.waiting import Marks, Waiting
 
 
 @dataclass(frozen=True)
@@ -35,3 +36,6 @@ class Dependencies:
     saved_forms: SavedForms
     checkouts: Checkouts
     languages: Mapping[str, Language]
+    marks: Marks
+    """Of what customers change, by userid: their other devices wait for it."""
+    waiting: Waiting

@@ -33,7 +33,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """With couriers that take seconds."""
-    settings = {"SAMPLE_SHOP": "true", "COURIER_DISPATCH_SECONDS": "2", "COURIER_DELIVERY_SECONDS": "2"}
+    settings = {
+        "SAMPLE_SHOP": "true",
+        "SESSION_CHECK_SECONDS": "1",
+        "COURIER_DISPATCH_SECONDS": "2",
+        "COURIER_DELIVERY_SECONDS": "2",
+    }
     with running_shop(tmp_path_factory.mktemp("browser"), **settings) as running:
         log = running.state / "log"
         running.launcher.wait_until(
@@ -60,9 +65,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
-    """visit(width=360, dark=True, javascript=False, state=..., locale="de-DE", site=...) opens a browser window of its own and watches its console."""
+    """visit(width=360, dark=True, javascript=False, state=..., locale="de-DE", site=..., worker=True) opens a browser window of its own and watches its console."""
     opened: list[BrowserContext] = []
     complaints: list[str] = []
+    expected = [
+        "the server responded with a status of 404",
+        "the server responded with a status of 422",
+        "htmx:sendAbort",
+        "Service Worker registration blocked by Playwright",  # most pages are tried without one (`worker=True`)
+        "htmx:afterRequest",  # a question given up for a newer one; failures say more than these
+    ]
 
     def open_window(
         *,
@@ -74,6 +86,10 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         site: str = base,
         worker: bool = False,
     ) -> Page:
+        if worker:
+            expected.extend(
+                ("ERR_INTERNET_DISCONNECTED", "htmx:sendError", "a status of 409", "a status of 401")
+            )
         context = browser.new_context(
             base_url=site,
             viewport={"width": width, "height": WIDTHS[width]},
@@ -96,13 +112,6 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
     yield open_window
     for context in opened:
         context.close()
-    expected = (
-        "the server responded with a status of 404",
-        "the server responded with a status of 422",
-        "htmx:sendAbort",
-        "Service Worker registration blocked by Playwright",  # most pages are tried without one (`worker=True`)
-        "htmx:afterRequest",  # a question given up for a newer one; failures say more than these
-    )
     assert [text for text in complaints if not any(words in text for words in expected)] == []
 
 

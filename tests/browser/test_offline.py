@@ -1,10 +1,19 @@
 """The shop without a network: Chromium with its network cut, as a phone in a tunnel."""
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import orjson
 import pytest
+import requests
 from playwright.sync_api import Page, expect
+
+from tests.bench.running import ADMIN_EMAIL, Shop
+from tests.browser.conftest import log_in, register, write_address
+from tests.people import PASSWORD
+from tests.waiting import eventually
 
 Visit = Callable[..., Page]
 
@@ -76,3 +85,216 @@ def test_browsers_may_install_it(visit: Visit) -> None:
     assert (manifest["errors"], manifest["url"].endswith("/manifest.webmanifest")) == ([], True)
     errors = session.send("Page.getInstallabilityErrors")["installabilityErrors"]
     assert [each["errorId"] for each in errors] == ["in-incognito"], "but for the window of the test itself"
+
+
+# A customer's own data.
+
+WHOLE = "The shop cannot be reached. Are you online?"
+
+
+@pytest.fixture(scope="module")
+def sell(shop: Shop) -> Callable[[str, int], None]:
+    """sell(name, pence): a product of this file's at this price, or at this price from now on."""
+    answer = requests.post(
+        f"{shop.urls['users']}/v1/sessions",
+        json={"email": ADMIN_EMAIL, "password": shop.admin_password},
+        timeout=30,
+    )
+    headers = {
+        "Authorization": f"Bearer {answer.json()['access_token']}",
+        "Content-Type": "application/x-ndjson",
+    }
+
+    def sell(name: str, pence: int) -> None:
+        product = {
+            "productid": name,
+            "name": f"Tent peg {name}",
+            "taxonomy": ["Garden", "Tent pegs"],
+            "keywords": [],
+            "brand": "Oak & Co",
+            "colours": ["red"],
+            "description": "Holds a tent without a network.",
+            "price": {"amount": pence, "currency": "GBP"},
+            "delivery": {"amount": 300, "currency": "GBP"},
+            "image": "",
+            "stock": 50,
+        }
+        url = f"{shop.urls['products']}/v1/products/import"
+        answer = requests.post(url, orjson.dumps(product) + b"\n", headers=headers, timeout=60)
+        assert answer.json()["failed"] == [], answer.text
+
+    return sell
+
+
+@pytest.fixture
+def peg(sell: Callable[[str, int], None]) -> str:
+    name = f"peg-{secrets.token_hex(4)}"
+    sell(name, 700)
+    return name
+
+
+def join(page: Page) -> str:
+    """A customer with an address; their e-mail address."""
+    email = register(page, "Nora Tunnel")
+    page.goto("/account")
+    write_address(page, "Nora Tunnel", "1 High Street")
+    page.get_by_role("button", name="Add it").click()
+    page.get_by_text("Address added.").wait_for()
+    return email
+
+
+def kept(page: Page, prefix: str) -> list[dict[str, Any]]:
+    """Documents of the customer's database on this device."""
+    return page.evaluate(
+        "prefix => globalThis.shopDevice?.open() ? shopDevice.documents(prefix) : []", prefix
+    )
+
+
+def basket_on(page: Page) -> dict[str, int]:
+    return {doc["productid"]: doc["quantity"] for doc in kept(page, "basket-")}
+
+
+def orders_of(page: Page) -> int:
+    page.goto("/orders")
+    return page.locator(".order-row").count()
+
+
+def prepare(page: Page, peg: str) -> None:
+    """The customer's data is on the device, and the product's page was seen."""
+    page.goto(f"/product/{peg}")
+    eventually(lambda: kept(page, "delivery"))
+
+
+def put_in(page: Page) -> None:
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_text("Added to the basket on this device.").wait_for()
+
+
+def test_an_order_without_a_network_is_placed_once_when_there_is_one(visit: Visit, peg: str) -> None:
+    page = visit()
+    join(page)
+    prepare(page, peg)
+    with without_network(page):
+        page.goto(f"/product/{peg}")
+        put_in(page)
+        page.goto("/checkout")
+        expect(page.get_by_text(WHOLE)).to_be_visible()
+        expect(page.locator("#basket")).to_contain_text(f"Tent peg {peg}")
+        page.get_by_label("How many of").fill("2")
+        page.get_by_label("How many of").press("Tab")
+        expect(page.locator("[data-total]")).to_contain_text("£14")
+        expect(page.locator("#basket").get_by_text("Nora Tunnel")).to_be_visible()
+        page.get_by_role("button", name="Order when the shop can be reached").click()
+        expect(page.locator("#waiting li")).to_contain_text("Waits for the shop.")
+        page.goto(f"/product/{peg}")
+        expect(page.locator("#waiting-note")).to_contain_text("An order waits on this device")
+    page.goto("/offline")
+    item = page.locator("#waiting li")
+    expect(item).not_to_contain_text("Waits for the shop.")
+    if item.get_attribute("data-state") == "refused":  # the delivery was not known before
+        item.get_by_role("button", name="Order it for").click()
+    expect(page.locator("#waiting li[data-state=placed]")).to_have_count(1)
+    page.evaluate("() => shopDevice.send()")
+    assert orders_of(page) == 1
+    eventually(lambda: len(kept(page, "order-")) == 1)
+    assert basket_on(page) == {}
+
+
+def test_an_order_that_was_sent_before_is_the_same_one(visit: Visit, peg: str) -> None:
+    """The answer of the first time was lost."""
+    page = visit()
+    join(page)
+    prepare(page, peg)
+    with without_network(page):
+        put_in(page)
+        page.goto("/offline")
+        page.get_by_role("button", name="Order when the shop can be reached").click()
+        expect(page.locator("#waiting li")).to_contain_text("Waits for the shop.")
+    place = """async () => {
+      const [order] = await shopDevice.orders();
+      const { csrf } = await (await fetch('/device')).json();
+      const { expected_total, ...sent } = order.sent;
+      const headers = { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf };
+      const ask = async () => (await (await fetch('/device/orders', { method: 'POST', headers, body: JSON.stringify(sent) })).json()).orderid;
+      return [await ask(), await ask()];
+    }"""
+    first, second = page.evaluate(place.replace("order.sent;", "order.sent; sent.key = crypto.randomUUID();"))
+    assert first == second
+    assert first
+
+
+def test_a_price_that_changed_meanwhile_is_shown_and_decided(
+    visit: Visit, peg: str, sell: Callable[[str, int], None]
+) -> None:
+    page = visit()
+    join(page)
+    page.goto(f"/product/{peg}")
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="Go to the basket").click()
+    eventually(lambda: basket_on(page) == {peg: 1})
+    page.goto("/offline")
+    expect(page.locator("[data-total]")).to_have_text("Expected total: £10.00")
+    with without_network(page):
+        page.get_by_role("button", name="Order when the shop can be reached").click()
+        expect(page.locator("#waiting li")).to_contain_text("Waits for the shop.")
+        sell(peg, 900)
+    item = page.locator("#waiting li[data-state=refused]")
+    expect(item).to_contain_text("the total is £12.00 now, not £10.00")
+    assert orders_of(page) == 0
+    expect(page.locator("#waiting-note")).to_contain_text("An order was not placed")
+    page.goto("/offline")
+    item.get_by_role("button", name="Order it for £12.00").click()
+    expect(page.locator("#waiting li[data-state=placed]")).to_have_count(1)
+    assert orders_of(page) == 1
+
+
+def test_two_devices_change_the_basket_without_a_network_and_converge(
+    visit: Visit, peg: str, sell: Callable[[str, int], None]
+) -> None:
+    other = f"{peg}-two"
+    sell(other, 800)
+    phone, laptop = visit(), visit(width=360)
+    email = join(phone)
+    log_in(laptop, email, PASSWORD)
+    for page, product in ((phone, peg), (laptop, other)):
+        prepare(page, product)
+    with without_network(phone), without_network(laptop):
+        for page in (phone, laptop):
+            put_in(page)
+        assert (basket_on(phone), basket_on(laptop)) == ({peg: 1}, {other: 1})
+    for page in (phone, laptop):
+        eventually(lambda page=page: basket_on(page) == {peg: 1, other: 1})
+    phone.goto("/basket")
+    expect(phone.get_by_label("How many of")).to_have_count(2)
+
+
+def test_logging_out_wipes_the_device(visit: Visit, peg: str) -> None:
+    page = visit()
+    join(page)
+    prepare(page, peg)
+    names = "async () => (await indexedDB.databases()).map(({ name }) => name)"
+    assert page.evaluate(names)
+    page.goto("/account")
+    page.get_by_role("button", name="Log out").click()
+    expect(page.locator(".me").get_by_text("Log in")).to_be_attached()
+    eventually(lambda: page.evaluate(names) == [])
+    assert page.evaluate("Object.keys(localStorage)") == []
+    with without_network(page):
+        page.goto(f"/product/{peg}")
+        expect(page.get_by_text("This page was never opened on this device")).to_be_visible()
+        page.goto("/basket")
+        expect(page.get_by_text("Nothing of yours is kept here.")).to_be_visible()
+
+
+def test_a_session_that_was_ended_elsewhere_wipes_the_device(visit: Visit, shop: Shop, peg: str) -> None:
+    page = visit()
+    email = join(page)
+    prepare(page, peg)
+    url = shop.urls["users"]
+    answer = requests.post(f"{url}/v1/sessions", json={"email": email, "password": PASSWORD}, timeout=30)
+    bearer = {"Authorization": f"Bearer {answer.json()['access_token']}"}
+    assert (
+        requests.delete(f"{url}/v1/sessions?everywhere=true", headers=bearer, timeout=30).status_code == 204
+    )
+    names = "async () => (await indexedDB.databases()).map(({ name }) => name)"
+    eventually(lambda: page.evaluate(names) == [])

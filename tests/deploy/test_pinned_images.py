@@ -44,7 +44,7 @@ def digest_of(name: str) -> str:
 
 def test_every_image_of_others_is_found() -> None:
     names = {each.name.partition(":")[0] for each in pin_images.references(ROOT)}
-    assert {"python", "couchdb", "redis", "nginx", "axllent/mailpit"} == names
+    assert {"python", "node", "couchdb", "redis", "nginx", "axllent/mailpit"} == names
     assert list(pin_images.problems(ROOT)) == []
 
 

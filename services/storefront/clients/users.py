@@ -12,6 +12,10 @@ from shared.types import Json
 class Users(Customers):
     """Accounts. `address` is the visitor's own, so that limits count browsers and not the storefront."""
 
+    def sync(self, token: str, method: str, path: str, body: bytes | None) -> Answer:
+        """The customer's own database, as `/v1/users/me/sync` speaks to PouchDB."""
+        return self.http.fetch(method, f"/v1/users/me/sync/{path}", body, token=token, deadline=10)
+
     def register(self, body: Json, registration: str, address: str) -> None:
         """`registration` is this browser's secret: it confirms there without the password. The answer tells nothing."""
         body = {**body, "registration": registration}

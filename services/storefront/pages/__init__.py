@@ -42,6 +42,7 @@ from services.storefront.pages.desk import (
 from services.storefront.pages.desk import (
     settings as desk_settings,
 )
+from services.storefront.pages.device import device
 from services.storefront.pages.gift_cards import gift_cards
 from services.storefront.pages.installable import installable
 from services.storefront.pages.language import language
@@ -60,6 +61,7 @@ BLUEPRINTS = (
     currency,
     language,
     installable,
+    device,
     basket,
     checkout,
     codes,

@@ -1,10 +1,13 @@
 """The shop as an app that browsers install: its manifest, its service worker and the page that is shown without a network."""
 
+from functools import cache
+
 import orjson
 from flask import Blueprint, Response, render_template
 
 from services.storefront.pages.assets import STATIC, asset, release
 from services.storefront.pages.language import chosen_language
+from services.storefront.rules.progress import STATUS_LABELS
 from services.storefront.translation import gettext as _
 
 installable = Blueprint("installable", __name__)
@@ -22,6 +25,9 @@ SHELL = (
     "vendor/bricolage-grotesque/bricolage-grotesque-latin-wght-normal.woff2",
 )
 """What pages need besides their own text, of the files in `static`."""
+
+DATABASE = "installed/pouchdb.min.js"
+KEEPING = (DATABASE, "device.js")
 
 
 @installable.get("/manifest.webmanifest")
@@ -76,12 +82,19 @@ def worker() -> Response:
 @installable.get("/offline")
 def offline() -> Response:
     """What is on the device: the worker keeps it, its script fills it."""
-    return Response(render_template("offline.html"), headers={"Cache-Control": "no-cache"})
+    statuses = orjson.dumps({status: _(label) for status, label in STATUS_LABELS.items()}).decode()
+    return Response(render_template("offline.html", statuses=statuses), headers={"Cache-Control": "no-cache"})
 
 
 def shell() -> tuple[str, ...]:
     """Files that the worker keeps."""
-    return SHELL
+    return (*SHELL, *KEEPING) if keeps_data() else SHELL
+
+
+@cache
+def keeps_data() -> bool:
+    """Whether customers' own data is kept on their devices: PouchDB is installed beside the storefront, it is not part of the repository."""
+    return (STATIC / DATABASE).is_file()
 
 
 def _icon(name: str, sizes: str, purpose: str = "any") -> dict[str, str]:

@@ -1,19 +1,24 @@
-/* The shop as an app: registers the service worker, says how old a page is, offers to install the shop.
-   Every page works without this file. */
+/* The shop as an app: registers the service worker, says how old a page is, offers to install the shop, and keeps a
+   customer's own data on the device (`device.js`). Every page works without this file. */
 (() => {
   "use strict";
 
+  const folder = document.currentScript.src.replace(/app\.js$/, "");
   const texts = document.body.dataset; // in the language of the page
   const notes = document.getElementById("notes");
+  const say = (words, mood) => document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words, mood } }));
+
+  function lasting(id, mood, words) {
+    const note = document.getElementById(id) ?? Object.assign(document.createElement("div"), { id });
+    note.className = `note ${mood}`;
+    note.replaceChildren(...[words].flat());
+    notes.before(note);
+  }
 
   /* The worker (`worker.js`) shows a page that it kept with the moment when it did. */
   if (texts.kept) {
-    const note = document.createElement("div");
     const moment = new Date(texts.kept).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
-    note.className = "note warn";
-    note.id = "kept-note";
-    note.textContent = texts.keptText.replace("{moment}", moment);
-    notes.before(note);
+    lasting("kept-note", "warn", texts.keptText.replace("{moment}", moment));
   }
 
   /* Browsers that can install the shop say so once; the others never show the button. */
@@ -27,6 +32,71 @@
     };
   });
 
-  /* A page of the desk is never kept, but its release may be newer than the worker's. */
-  navigator.serviceWorker?.register("/worker.js", { updateViaCache: "none" }).catch(() => {}); // not on this site: everything works without it
+  if (!navigator.serviceWorker || !globalThis.indexedDB) return;
+  navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" }).catch(() => {}); // not on this site: everything works without it
+
+  /* A page of the shop itself says whose it is; one that was kept, or made on the device, cannot know. */
+  const known = localStorage.getItem("aisle-owner");
+  const fromDevice = texts.kept || texts.asked;
+  if (!texts.owner && !known) return;
+
+  const script = (name) => new Promise((done, failed) => document.head.append(Object.assign(document.createElement("script"), { src: folder + name, onload: done, onerror: failed })));
+  const ready = (async () => {
+    if (!globalThis.PouchDB) await script("installed/pouchdb.min.js");
+    if (!globalThis.shopDevice) await script("device.js");
+    return globalThis.shopDevice;
+  })();
+
+  /* Orders that wait, or wait for a decision, are named on every page. */
+  async function showWaiting(device) {
+    if (!device.open()) return document.getElementById("waiting-note")?.remove();
+    const open = (await device.orders()).filter(({ state }) => state !== "placed");
+    if (!open.length) return document.getElementById("waiting-note")?.remove();
+    const refused = open.some(({ state }) => state === "refused");
+    const link = Object.assign(document.createElement("a"), { href: "/offline", textContent: refused ? texts.textDecide : texts.textWaiting });
+    lasting("waiting-note", refused ? "bad" : "warn", link);
+  }
+
+  async function start() {
+    const device = await ready;
+    if (!texts.owner && !fromDevice) return device.wipe(); // logged out elsewhere, or the session has ended
+    device.changed.addEventListener("change", () => showWaiting(device));
+    device.open();
+    if (device.owner()) await showWaiting(device);
+    if ((await device.who())?.owner) {
+      navigator.storage?.persist?.();
+      await device.send();
+      device.sync();
+    }
+    addEventListener("online", async () => {
+      if ((await device.who())?.owner) {
+        await device.send();
+        device.sync();
+      }
+    });
+    navigator.serviceWorker.addEventListener("message", ({ data }) => data === "send" && device.send());
+    document.dispatchEvent(new Event("shop:device"));
+  }
+  setTimeout(() => start().catch(() => {}), fromDevice || texts.eager !== undefined ? 0 : 1000); // after the page; one that is left at once costs nothing
+
+  /* Logging out leaves nothing behind, whether or not the shop can be reached. */
+  document.addEventListener("submit", async (event) => {
+    if (!event.target.matches("[action='/logout']")) return; // of an account that is erased the next page wipes: the shop may refuse
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    await ready.then((device) => device.leave()).catch(() => {});
+    event.target.submit();
+  }, true);
+
+  /* Without a network things go into the basket of the device; its sync puts them into the shop's. */
+  document.addEventListener("htmx:sendError", async (event) => {
+    const form = event.target.closest?.("form[data-amount]");
+    if (!form) return;
+    const device = await ready;
+    if (!device.open()) return;
+    const { productid, amount, currency } = form.dataset;
+    const price = { amount: Number(amount), currency };
+    await device.add(form.elements.productid.value, Number(form.elements.quantity.value), { productid, name: form.elements.name.value, price });
+    say(texts.textAdded, "good");
+  });
 })();

@@ -1,7 +1,118 @@
-/* What is on the device, and why this page is shown in place of another. */
+/* What is on the device: the basket, orders that wait, addresses and history; and why this page is shown in place of another. */
 (() => {
   "use strict";
 
+  const device = globalThis.shopDevice;
   const asked = document.body.dataset.asked ?? "own";
   for (const each of document.querySelectorAll("[data-when]")) each.hidden = !each.dataset.when.split(" ").includes(asked);
+
+  if (!device) return;
+
+  const root = document.getElementById("device");
+  const texts = root.dataset;
+  const language = document.documentElement.lang;
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
+
+  function money({ amount, currency }) {
+    const format = new Intl.NumberFormat(language, { style: "currency", currency });
+    return format.format(amount / 10 ** format.resolvedOptions().maximumFractionDigits);
+  }
+
+  function element(name, properties = {}, ...children) {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  }
+
+  const button = (words, act, className = "second small-button") => element("button", { type: "button", className, textContent: words, onclick: act });
+
+  const chosen = (name) => document.querySelector(`input[name=${name}]:checked`)?.value ?? "";
+
+  function choice(name, value, words, more, checked) {
+    return element("label", { className: "choice" }, element("input", { type: "radio", name, value, checked, required: true }), element("span", { textContent: words }), element("span", { className: "small", textContent: more }));
+  }
+
+  /* Lines that somebody is just changing stay as they are. */
+  async function drawBasket(withLines) {
+    const section = document.getElementById("basket");
+    const { lines, quote, exact, total } = await device.expected();
+    section.querySelector("[data-empty]").hidden = lines.length > 0;
+    if (withLines) section.querySelector("[data-lines]").replaceChildren(...lines.map(basketLine));
+    const form = section.querySelector("form");
+    form.hidden = !lines.length;
+    const words = total ? fill(exact ? texts.textTotal : texts.textAbout, { total: money(total) }) : texts.textUnknown;
+    form.querySelector("[data-total]").textContent = words;
+    const addresses = await device.documents("delivery");
+    const [place, card] = [chosen("address_id"), chosen("card")];
+    form.querySelector("[data-addresses]").replaceChildren(...addresses.map((each) => {
+      const id = each._id.replace("delivery", "");
+      return choice("address_id", id, each.name, each.address ?? each.line1, place ? place === id : each.default);
+    }));
+    form.querySelector("[data-no-address]").hidden = addresses.length > 0;
+    form.querySelector("[data-paying]").hidden = !quote.cards?.length;
+    form.querySelector("[data-cards]").replaceChildren(...(quote.cards ?? []).map((each, place) => choice("card", each.token, each.words, "", card ? card === each.token : !place)));
+    form.querySelector("button").disabled = !total || !addresses.length;
+  }
+
+  function basketLine({ key, name, price, quantity }) {
+    const input = element("input", { type: "number", min: 0, max: 99, value: quantity, ariaLabel: fill(texts.textQuantity, { name }) });
+    input.addEventListener("change", () => input.reportValidity() && device.setQuantity(key, Number(input.value)));
+    const sum = price ? money({ ...price, amount: price.amount * quantity }) : "";
+    return element("li", { className: "row" }, input, element("span", { textContent: name }), element("span", { className: "sum", textContent: sum }), button(texts.textRemove, () => device.setQuantity(key, 0), "link"));
+  }
+
+  async function drawWaiting() {
+    const section = document.getElementById("waiting");
+    const orders = (await device.orders()).sort((one, other) => (one.made < other.made ? 1 : -1));
+    section.hidden = !orders.length;
+    section.querySelector("ul").replaceChildren(...orders.map(waitingOrder));
+  }
+
+  function waitingOrder(order) {
+    const goods = order.sent.items.map(({ productid, quantity }) => `${quantity} × ${order.names[productid]}`).join(", ");
+    const made = element("li", {}, element("p", { textContent: `${goods} (${money(order.total ?? order.sent.expected_total)})` }));
+    made.dataset.state = order.state;
+    if (order.state === "waiting") made.append(element("p", { className: "quiet", textContent: texts.textWaits }), ...(order.tried ? [] : [button(texts.textDrop, () => device.decide(order._id, {}), "link")]));
+    else if (order.state === "placed") made.append(element("p", {}, element("a", { href: order.payment_page || `/orders/${order.orderid}`, textContent: order.payment_page ? texts.textPay : texts.textPlaced })));
+    else {
+      const words = order.total ? fill(texts.textAgain, { total: money(order.total) }) : texts.textRetry;
+      made.append(element("p", { className: "wrong", textContent: order.detail }), element("p", { className: "row" }, button(words, () => device.decide(order._id, { again: true, card: order.code === "payment_declined" ? chosen("card") || undefined : undefined })), button(texts.textDrop, () => device.decide(order._id, {}), "link")));
+    }
+    return made;
+  }
+
+  async function drawRest() {
+    const statuses = JSON.parse(texts.statuses);
+    const list = (id, rows) => document.querySelector(`#${id} ul`).replaceChildren(...rows);
+    list("addresses", (await device.documents("delivery")).map((each) => element("li", {}, element("strong", { textContent: each.name }), " ", element("span", { textContent: each.address ?? each.line1 }))));
+    const orders = (await device.documents("order-")).sort((one, other) => (one.date < other.date ? 1 : -1));
+    list("orders", orders.map((each) => {
+      const day = new Date(each.date).toLocaleDateString(language, { dateStyle: "medium" });
+      return element("li", {}, element("a", { href: `/orders/${each.orderid}`, textContent: day }), ` ${money(each.total)} `, element("span", { className: "tag", textContent: statuses[each.status] ?? each.status }));
+    }));
+  }
+
+  async function draw() {
+    const open = device.open();
+    root.hidden = !open;
+    document.getElementById("nobody").hidden = open;
+    if (!open) return;
+    await drawBasket(!document.activeElement?.closest("[data-lines]"));
+    await drawWaiting();
+    await drawRest();
+  }
+
+  let drawn = Promise.resolve();
+  const redraw = () => { drawn = drawn.then(draw).catch(() => {}); };
+
+  document.querySelector("[data-order]").addEventListener("submit", (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    device.order({ address_id: chosen("address_id"), card: chosen("card") }).then(redraw);
+  });
+  document.addEventListener("focusout", (event) => event.target.closest("[data-lines]") && setTimeout(redraw));
+  device.changed.addEventListener("change", redraw);
+  redraw();
+  const place = { checkout: "basket" }[asked] ?? asked;
+  if (asked !== "own") drawn.then(() => document.getElementById(place)?.scrollIntoView?.());
 })();

@@ -9,7 +9,7 @@ const MOST = { [PAGES]: 80, [PICTURES]: 300 };
 const KEPT_DAYS = 30;
 const KEPT_AT = "X-Aisle-Kept";
 const OWN = /^\/(admin|device|v1|docs|worker\.js|manifest\.webmanifest|login|logout|register|verify|reset|mailbox)(\/|$)/; // never kept, never answered from here
-const PERSONAL = { "/basket": "basket", "/checkout": "checkout", "/orders": "orders", "/account": "addresses", "/wishes": "wishes" };
+const PERSONAL = { "/basket": "basket", "/checkout": "checkout", "/orders": "orders", "/account": "addresses", "/wishes": "wishes", "/offline": "own" };
 
 self.addEventListener("install", (event) => {
   event.waitUntil(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from services.orders.actions.parcels import NoSuchParcel
+from services.orders.actions.return_requests import NoSuchReturn
 from services.orders.declarations.events import OrderDispatch, Refund
 from services.orders.declarations.invoices import CREDIT_NOTE, INVOICE, CreditNote, Invoice, NumberRequest
 from services.orders.declarations.order import name_of
@@ -21,15 +22,21 @@ from services.orders.rules.invoices import (
     packing_slip_page,
     seller_of,
 )
+from services.orders.rules.order_returns import APPROVED
+from services.orders.rules.return_slips import return_slip_page
 from services.orders.rules.returns import quantities_by_key
 from services.orders.rules.writing import event_fields
 from shared.clock import now
-from shared.errors import NotFound
+from shared.errors import Conflict, NotFound
 from shared.translation import language_active
 
 INVOICE_PREFIX, CREDIT_NOTE_PREFIX = "A", "C"
 
 log = logging.getLogger(__name__)
+
+
+class ReturnNotApproved(Conflict):
+    code, title = "return_not_approved", "The return is not approved"
 
 
 class NoSuchRefund(NotFound):
@@ -99,6 +106,20 @@ def print_packing_slip(deps: Dependencies, found: OrderDocuments, number: int = 
     language = deps.language_of(found.order).code
     name = f"{name_of(found.order)}-packing-slip{f'-{number}' if number else ''}"
     return name, _printed(deps, language, lambda: packing_slip_page(found, seller, lines, parcel))
+
+
+def print_return_slip(deps: Dependencies, found: OrderDocuments, number: str) -> tuple[str, bytes]:
+    """Of an approved return, for the parcel in which its goods come back; as the shop is now. Raises NoSuchReturn, ReturnNotApproved."""
+    back = next((each for each in found.order_returns if str(each.number) == number), None)
+    if back is None:
+        raise NoSuchReturn(f"This order has no return {number}.")
+    if back.status != APPROVED:
+        raise ReturnNotApproved("Only an approved return has a slip, until its goods are here.")
+    seller = seller_of(deps.terms.shop, deps.terms.country)
+    address = [line for line in deps.terms.returns.address.splitlines() if line.strip()]
+    language = deps.language_of(found.order).code
+    name = f"{name_of(found.order)}-return-slip-{number}"
+    return name, _printed(deps, language, lambda: return_slip_page(found, back, seller, address))
 
 
 def _packed(found: OrderDocuments, number: int) -> tuple[OrderDispatch | None, Mapping[str, int]]:

@@ -57,6 +57,7 @@ def _contents(deps: Dependencies, found: OrderDocuments, back: OrderReturn, even
 
 def _approved(deps: Dependencies, back: OrderReturn) -> str:
     address = deps.terms.returns.address
+    slip = gettext("Please print the return slip and put it into the parcel: you find it with your order.")
     paid = (
         _offered(back)
         if back.offer
@@ -67,7 +68,9 @@ def _approved(deps: Dependencies, back: OrderReturn) -> str:
     return _parts(
         gettext("please send back:"),
         _list(back.requested),
-        *([gettext("Send it to:"), address, paid] if address else [paid]),
+        *([gettext("Send it to:"), address] if address else []),
+        slip,
+        paid,
     )
 
 

@@ -62,6 +62,19 @@ def credit_note(headers: dict[str, str], orderid: str, number: str) -> Response:
     return _pdf(*act.print_credit_note(dependencies(), requested_order(headers, orderid), number))
 
 
+@invoices.get("/orders/<string:orderid>/returns/<string:number>/slip.pdf")
+@invoices.doc(security=[{"user": []}, {}])
+@invoices.arguments(requests.TokenHeader, location="headers")
+@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
+@invoices.alt_response(401, "UNAUTHORIZED")
+@invoices.alt_response(404, "NOT_FOUND")
+@invoices.alt_response(409, "CONFLICT")
+@time_limit(PRINT_SECONDS)
+def return_slip(headers: dict[str, str], orderid: str, number: str) -> Response:
+    """What goes into the parcel of an approved return, as PDF: its number, its lines and the shop's address for returns"""
+    return _pdf(*act.print_return_slip(dependencies(), requested_order(headers, orderid), number))
+
+
 @invoices.get("/admin/orders/<string:orderid>/packing-slip.pdf")
 @require_role("admin", "staff")
 @invoices.arguments(schemas.PackingSlipArgs, location="query")

@@ -55,7 +55,7 @@ def seller_of(shop: ShopIdentity, country: str) -> Seller:
 
 def invoice_page(found: OrderDocuments, invoice: Invoice) -> PrintedPage:
     order, payment = found.order, found.require_payment()
-    return _page(
+    return page(
         gettext("Invoice %(number)s", number=invoice["number"]),
         invoice["date"],
         invoice["seller"],
@@ -67,18 +67,18 @@ def invoice_page(found: OrderDocuments, invoice: Invoice) -> PrintedPage:
 
 def credit_note_page(found: OrderDocuments, note: CreditNote, refund: Refund) -> PrintedPage:
     order = found.order
-    details = _section(
+    details = section(
         gettext("Details"),
         facts=[
             [gettext("Invoice"), note["invoice"]],
             [gettext("Order"), name_of(order)],
-            [gettext("Date"), _day(note["date"])],
-            [gettext("Date of the refund"), _day(refund["date"])],
+            [gettext("Date"), day(note["date"])],
+            [gettext("Date of the refund"), day(refund["date"])],
             *([[gettext("Reason"), refund["reason"]]] if refund["reason"] else []),
         ],
     )
     back = [[credit["name"], localized(credit["amount"])] for credit in refund.get("credits", [])]
-    return _page(
+    return page(
         gettext("Credit note %(number)s", number=note["number"]),
         note["date"],
         note["seller"],
@@ -93,7 +93,7 @@ def packing_slip_page(
 ) -> PrintedPage:
     """Of what goes into a parcel, without prices."""
     order = found.order
-    facts = [[gettext("Order"), name_of(order)], [gettext("Placed"), _day(order["date"])]]
+    facts = [[gettext("Order"), name_of(order)], [gettext("Placed"), day(order["date"])]]
     if parcel is not None:
         facts.append([gettext("Courier"), f"{parcel['courier']} {parcel['courierid']}"])
     table: Table = {
@@ -103,11 +103,11 @@ def packing_slip_page(
         "rows": [[str(line["quantity"]), _named(line), _article(line)] for line in lines],
     }
     pieces = sum(line["quantity"] for line in lines)
-    return _page(
+    return page(
         gettext("Packing slip %(number)s", number=name_of(order)),
         parcel["date"] if parcel else order["date"],
         seller,
-        [*_receiver(found.customer), _section(gettext("Details"), facts=facts)],
+        [*_receiver(found.customer), section(gettext("Details"), facts=facts)],
         [table],
         [],
         [
@@ -117,7 +117,7 @@ def packing_slip_page(
     )
 
 
-def _page(
+def page(
     title: str,
     date: str,
     seller: Seller,
@@ -141,7 +141,7 @@ def _page(
     }
 
 
-def _section(title: str, lines: Iterable[str] = (), facts: list[list[str]] | None = None) -> Section:
+def section(title: str, lines: Iterable[str] = (), facts: list[list[str]] | None = None) -> Section:
     return {"title": title, "lines": list(lines), "facts": facts or []}
 
 
@@ -150,12 +150,12 @@ def _customer(customer: Customer | None) -> list[Section]:
     if customer is None:
         return []
     who = [text for text in (customer["name"], customer["email"]) if text]
-    return [*([_section(gettext("Customer"), who)] if who else []), *_receiver(customer)]
+    return [*([section(gettext("Customer"), who)] if who else []), *_receiver(customer)]
 
 
 def _receiver(customer: Customer | None) -> list[Section]:
     lines = _address_lines(customer) if customer else []
-    return [_section(gettext("Goes to"), lines)] if lines else []
+    return [section(gettext("Goes to"), lines)] if lines else []
 
 
 def _address_lines(customer: Customer) -> list[str]:
@@ -177,13 +177,13 @@ def _country(code: str) -> list[str]:
 
 
 def _details(order: Order, payment: OrderPayment, invoice: Invoice) -> Section:
-    return _section(
+    return section(
         gettext("Details"),
         facts=[
             [gettext("Order"), name_of(order)],
-            [gettext("Placed"), _day(order["date"])],
-            [gettext("Date of payment"), _day(payment["date"])],
-            [gettext("Date of the invoice"), _day(invoice["date"])],
+            [gettext("Placed"), day(order["date"])],
+            [gettext("Date of payment"), day(payment["date"])],
+            [gettext("Date of the invoice"), day(invoice["date"])],
         ],
     )
 
@@ -279,5 +279,5 @@ def _article(line: Line) -> str:
     return line.get("sku") or line["productid"]
 
 
-def _day(date: str) -> str:
+def day(date: str) -> str:
     return day_text(parse(date))

@@ -66,6 +66,10 @@ class Orders(Drafts):
         """Of the refund with this number."""
         return self._pdf(f"/v1/orders/{segment(orderid)}/credit-notes/{number}.pdf", requester)
 
+    def return_slip_pdf(self, requester: Requester, orderid: str, number: int) -> Answer:
+        """Of an approved return, by its number."""
+        return self._pdf(f"/v1/orders/{segment(orderid)}/returns/{number}/slip.pdf", requester)
+
     def packing_slip_pdf(self, token: str, orderid: str, parcel: str) -> Answer:
         """Of a parcel that left, by its number; of what is left to send without one."""
         query = f"?{urlencode({'parcel': parcel})}" if parcel else ""

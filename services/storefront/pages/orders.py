@@ -69,6 +69,12 @@ def credit_note_pdf(orderid: str, number: int) -> Response:
     return pdf_response(services().orders.credit_note_pdf(requester_of(orderid), orderid, number))
 
 
+@orders.get("/<orderid>/returns/<int:number>/slip.pdf")
+def return_slip_pdf(orderid: str, number: int) -> Response:
+    """For the parcel of an approved return: for whoever may see the order."""
+    return pdf_response(services().orders.return_slip_pdf(requester_of(orderid), orderid, number))
+
+
 @orders.get("/<orderid>/timeline")
 def timeline(orderid: str) -> str | Response:
     """What changes by itself on an open page; nothing (204) while nothing has happened since it was `seen`."""

@@ -57,6 +57,8 @@ TEXTS: Final = (
     _("Say at the product itself of which variant the stock changes."),
     _("Not enough in stock of %(productid)s."),
     _("Goods of this order are still to come"),
+    _("The return is not approved"),
+    _("Only an approved return has a slip, until its goods are here."),
     _("These goods are still to come: %(names)s."),
     _("Write a day like 2026-12-12, or nothing."),
     _("Only %(count)s of %(productid)s are left."),

@@ -7,6 +7,7 @@ import pytest
 import requests
 
 from services.orders.actions import fulfilment
+from services.orders.dependencies import Dependencies
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, until

@@ -20,6 +20,7 @@
     numbers:block000001 ...                          blocks of order numbers: `store.numbers` says who may use one
     invoicenumbers{year}:000001 ...                  numbers of invoices, and creditnotenumbers{year}: `store.invoice_numbers`
     audit{yyyy-mm}:{time-ordered id}                 what staff did: `shared.audit`
+    firstorderuser{userid}:claim                     which order of a customer was the first, of a guest firstorderguest{hash}
     drafts:{time-ordered id}                         orders that staff have not placed yet: `declarations.drafts`
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
@@ -87,6 +88,7 @@ ISSUED_NUMBER = DocumentType.declared("issuednumber", invoices.IssuedNumber)
 INVOICE = DocumentType.declared(invoices.INVOICE, invoices.Invoice)
 CREDIT_NOTE = DocumentType.declared(invoices.CREDIT_NOTE, invoices.CreditNote)
 ORDER_SUMMARY = DocumentType.declared("ordersummary", summaries.OrderSummary)
+FIRST_ORDER = DocumentType.declared("firstorder", summaries.FirstOrder)
 DRAFT_ORDER = DocumentType.declared("draftorder", drafts.DraftOrder)
 
 REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)
@@ -129,6 +131,11 @@ def report_key(reportid: str, key: str) -> str:
 def draft_key(id: str) -> str:
     """`drafts:01h...`"""
     return document_id(DRAFTS, id)
+
+
+def first_order_key(customer: str) -> str:
+    """`firstorderuser42:claim`"""
+    return document_id(f"firstorder{customer}", "claim")
 
 
 NUMBER_PARTITION, NUMBER_PREFIX = "numbers", "A-"
@@ -299,7 +306,7 @@ SUMMARIES = View(
 )
 COMPARISON = View(
     "comparison",
-    "O16: orders, gross, discounts, tax, refunds, returns and the pieces in them by day and currency",
+    "O16: orders, gross, discounts, tax, refunds, returns and the pieces in them, and what new and returning customers brought, by day and currency",
     map=view_source(__file__, "comparison"),
     reduce="_sum",
 )

@@ -2,12 +2,20 @@
 
 import logging
 
-from services.orders.actions import code_uses, credits, promotions, settings_conflicts, summaries
+from services.orders.actions import (
+    code_uses,
+    credits,
+    first_orders,
+    promotions,
+    settings_conflicts,
+    summaries,
+)
 from services.orders.dependencies import Dependencies
 from services.orders.documents import (
     CODE_CLAIM,
     CREDIT_ENTRY,
     DELIVERY,
+    FIRST_ORDER,
     PROMOTION_USE,
     RETURN_REQUEST,
     order_key,
@@ -38,6 +46,8 @@ def _settle(deps: Dependencies, docid: str) -> int:
             return code_uses.settle(deps, uses)
         if claims := CODE_CLAIM.among(leaves):
             return promotions.settle_claims(deps, claims)
+        if firsts := FIRST_ORDER.among(leaves):
+            return first_orders.settle(deps.summaries, firsts)
         if settings_conflicts.is_setting(leaves[0]):
             return settings_conflicts.settle(deps, leaves)
         stays, going = settled(leaves, _arrived(deps, leaves[0]))

@@ -10,7 +10,7 @@ from services.orders.dependencies import Dependencies
 from services.orders.documents import NUMBER_PREFIX
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.periods import Span
-from services.orders.rules.summaries import listed, search_key, summary_document
+from services.orders.rules.summaries import known_first, listed, search_key, summary_document
 from services.orders.store import Choice, Key
 from shared.couch import Page
 from shared.errors import Invalid
@@ -58,7 +58,9 @@ def list_orders(deps: Dependencies, filters: Filters, limit: int, after: Key | N
         orderid = (deps.orders.order_of_number(f"{NUMBER_PREFIX}{number[1]}") if number else None) or q
         found = deps.orders.order(orderid) if _ORDERID.fullmatch(orderid) else OrderDocuments([])
         if found.exists or number:
-            return Page([listed(summary_document(found))] if _fits(found, filters) else [], None)
+            return Page(
+                [listed(summary_document(found, known_first(found)))] if _fits(found, filters) else [], None
+            )
     if filters.are_dates_alone:
         return _with_names(deps, orders_between(deps, filters.within, limit, after))
     if q and not filters.choice.word:
@@ -110,5 +112,7 @@ def _with_names(deps: Dependencies, page: Page) -> Page:
     return Page([{**row, **_names(known.get(row["orderid"]))} for row in page.items], page.next)
 
 
-def _names(summary: Any) -> dict[str, str | None]:
-    return {name: (summary[name] or None) if summary else None for name in ("name", "email")}
+def _names(summary: Any) -> dict[str, Any]:
+    """What the list of summaries says of it besides; None while the worker has not made one."""
+    names = {name: (summary[name] or None) if summary else None for name in ("name", "email")}
+    return {**names, "first_order": summary.get("first") if summary else None}

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from services.orders.actions.code_uses import forget_customer_uses
+from services.orders.actions.first_orders import first_orders, forget_guest
 from services.orders.actions.gift_cards import store_credit_history
 from services.orders.actions.notes import note_answer
 from services.orders.actions.payment_pages import forget_customers
@@ -63,11 +64,14 @@ def anonymise_guest(deps: Dependencies, email: str) -> int:
         orderids = _orderids_of(_without_drafts(deps, customers))
         forget_customer_uses(deps, orderids)
         _forget_credit_notes(deps, orderids, moment)
-        for orderid in orderids:
-            named = [erased(doc, moment) for doc in personal(deps.orders.documents_of(orderid))]
+        orders = [OrderDocuments(deps.orders.documents_of(orderid)) for orderid in orderids]
+        firsts = first_orders(deps.summaries, orders)
+        for orderid, found in zip(orderids, orders, strict=True):
+            named = [erased(doc, moment, firsts.get(orderid)) for doc in personal(found.documents)]
             deps.orders.overwrite_personal(named[:-1])
             deps.orders.overwrite_personal(named[-1:])
         changed += len(orderids)
+    forget_guest(deps.summaries, email)
     deps.orders.compact()
     return changed
 

@@ -1,12 +1,13 @@
 """Reports: read from `_sum` views in one query each, or computed by the worker and stored as immutable documents."""
 
+from datetime import datetime
 from typing import Any
 
 from services.orders.declarations.reports import Closing, ReportRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape
-from services.orders.rules.comparison import comparison_report
+from services.orders.rules.comparison import comparison_report, customers_report
 from services.orders.rules.periods import (
     MAX_MONTHS,
     Span,
@@ -51,6 +52,18 @@ def tax(deps: Dependencies, within: Span) -> list[dict[str, Any]]:
 
 def comparison(deps: Dependencies, within: Span) -> dict[str, Any]:
     """O16: whole days and as many before them, by currency. 1 global query for both."""
+    rows, start, end = _compared(deps, within)
+    return {"from": iso(start), "to": iso(end), "rows": comparison_report(rows, start.date())}
+
+
+def customers(deps: Dependencies, within: Span) -> dict[str, Any]:
+    """O16: what new and returning customers brought, by month, beside as many days before. 1 global query."""
+    rows, start, end = _compared(deps, within)
+    return {"from": iso(start), "to": iso(end), **customers_report(rows, start.date())}
+
+
+def _compared(deps: Dependencies, within: Span) -> tuple[list[dict[str, Any]], datetime, datetime]:
+    """By day from as many days before the span on, and its edges. Raises Invalid."""
     start, end = within.closed()
     if any((edge.hour, edge.minute, edge.second) != (0, 0, 0) for edge in (start, end)):
         raise Invalid("Whole days are compared.", errors={"from": ["A day."], "to": ["A day."]})
@@ -59,8 +72,7 @@ def comparison(deps: Dependencies, within: Span) -> dict[str, Any]:
     except OverflowError:
         words = "There are not as many days before."
         raise Invalid(words, errors={"from": [words]}) from None
-    rows = deps.reports.comparison(Span(days_before, end), allow_stale=True)
-    return {"from": iso(start), "to": iso(end), "rows": comparison_report(rows, start.date())}
+    return deps.reports.comparison(Span(days_before, end), allow_stale=True), start, end
 
 
 def fulfilment(deps: Dependencies, within: Span, *, allow_stale: bool = True) -> list[dict[str, Any]]:

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from services.orders.actions.first_orders import first_orders
 from services.orders.dependencies import Dependencies
-from services.orders.documents import ORDER_SUMMARY
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.summaries import is_current, summary_document
+from services.orders.rules.summaries import is_current, known_first, summary_document
 from services.orders.store import SummaryStore
 from shared.couch import UpdateConflict
 from shared.errors import Unavailable
@@ -17,6 +17,8 @@ BATCH: Final = 1000
 SLICE_SECONDS: Final = 5.0
 """The background job works so long at a time, and leaves the database as long to others."""
 MAX_ATTEMPTS = 5
+SHAPE: Final = 2
+"""Of what a summary says: 2 has `first` and `revenue`. Those of an older shape are made again in the background."""
 
 
 def summarise(deps: Dependencies, found: OrderDocuments) -> None:
@@ -24,7 +26,7 @@ def summarise(deps: Dependencies, found: OrderDocuments) -> None:
     for _ in range(MAX_ATTEMPTS):
         if not found.exists:
             return
-        summary = summary_document(found)
+        summary = summary_document(found, _first(deps.summaries, found))
         if is_current(found, summary):
             return
         try:
@@ -34,6 +36,12 @@ def summarise(deps: Dependencies, found: OrderDocuments) -> None:
     raise Unavailable("Others are changing this order just now.")
 
 
+def _first(store: SummaryStore, found: OrderDocuments) -> bool | None:
+    """Asked once for each order: an earlier one that comes later writes the summary itself."""
+    known = known_first(found)
+    return known if known is not None else first_orders(store, [found]).get(found.order["orderid"])
+
+
 def summarise_order(deps: Dependencies, orderid: str) -> None:
     """The same for an order that nobody has read. 1 partition query."""
     summarise(deps, deps.orders.order(orderid))
@@ -41,7 +49,7 @@ def summarise_order(deps: Dependencies, orderid: str) -> None:
 
 def are_complete(state: dict[str, Any]) -> bool:
     """Whether every order has its summary of today's shape."""
-    return state.get("schema") == ORDER_SUMMARY.schema and bool(state.get("finished"))
+    return state.get("schema") == SHAPE and bool(state.get("finished"))
 
 
 def unlisted(state: dict[str, Any]) -> int | None:
@@ -54,7 +62,7 @@ def unlisted(state: dict[str, Any]) -> int | None:
 def begin_complete(store: SummaryStore) -> None:
     """A database without orders lacks nothing."""
     if not store.state() and not store.number_of_orders():
-        store.set_state(schema=ORDER_SUMMARY.schema, finished=True, after="", orders=0, written=0, total=0)
+        store.set_state(schema=SHAPE, finished=True, after="", orders=0, written=0, total=0)
 
 
 def complete(store: SummaryStore, seconds: float = SLICE_SECONDS) -> None:
@@ -62,7 +70,7 @@ def complete(store: SummaryStore, seconds: float = SLICE_SECONDS) -> None:
     state, ends = store.state(), time.monotonic() + seconds
     if are_complete(state):
         return
-    if state.get("schema") != ORDER_SUMMARY.schema:
+    if state.get("schema") != SHAPE:
         _restart(store)
     while not are_complete(_continue(store)) and time.monotonic() < ends:
         continue
@@ -81,15 +89,16 @@ def rebuild(store: SummaryStore, progress: Callable[[str], None]) -> int:
 
 def _restart(store: SummaryStore) -> dict[str, Any]:
     values = {"after": "", "orders": 0, "written": 0, "finished": False, "total": store.number_of_orders()}
-    store.set_state(schema=ORDER_SUMMARY.schema, **values)
-    return {**values, "schema": ORDER_SUMMARY.schema}
+    store.set_state(schema=SHAPE, **values)
+    return {**values, "schema": SHAPE}
 
 
 def _continue(store: SummaryStore) -> dict[str, Any]:
     """The next orders; where it ended is written after them, so that a killed job does them again."""
     state = store.state()
     found, following = store.whole_orders(state["after"], limit=BATCH)
-    made = [(order, summary_document(order)) for order in found]
+    firsts = first_orders(store, found)
+    made = [(order, summary_document(order, firsts.get(order.order["orderid"]))) for order in found]
     wrong = [summary for order, summary in made if not is_current(order, summary)]
     values = {
         "after": following or "",

@@ -138,7 +138,10 @@ class Order(StoredDocument):
 
 
 class Customer(StoredDocument):
-    """Whom an order is for: the one document that erasing a person overwrites. `gift_recipient` {email, name, message} gets its gift cards."""
+    """Whom an order is for: the one document that erasing a person overwrites. `gift_recipient` {email, name, message} gets its gift cards.
+
+    `first`: of a guest who was erased, whether it was their first order.
+    """
 
     orderid: str
     userid: str | None
@@ -146,6 +149,7 @@ class Customer(StoredDocument):
     email: str
     deliveryAddress: Any
     gift_recipient: NotRequired[dict[str, str]]
+    first: NotRequired[bool]
     erased: NotRequired[str]
     mail_limited: NotRequired[bool]
 

@@ -10,8 +10,8 @@ class OrderSummary(StoredDocument):
     """A projection of an order's other documents, which anybody can rebuild from them.
 
     `events`: how many of them it was made from, so that one that is behind is found by a sum. `waiting`: how many pieces wait for
-    goods. `dates`: when each status was
-    last reached. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by.
+    goods. `dates`: when each status was last reached. `first`: of a paid order, whether it is its customer's first; `revenue`: what was paid
+    without gift cards that it bought. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by.
     """
 
     orderid: str
@@ -36,4 +36,15 @@ class OrderSummary(StoredDocument):
     products: list[str]
     words: list[str]
     events: int
+    first: NotRequired[bool]
+    revenue: NotRequired[int]
     erased: NotRequired[str]
+
+
+class FirstOrder(StoredDocument):
+    """Which order of a customer was the first, and when it was paid. `displaced`: orders that were held to be it before, whose summaries may
+    not know yet."""
+
+    orderid: str
+    paid: str
+    displaced: NotRequired[list[str]]

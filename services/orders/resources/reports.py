@@ -91,6 +91,22 @@ def comparison(args: dict[str, Any]) -> Response:
     return json_answer(act.comparison(dependencies(), span(args["start"], args["end"])))
 
 
+@_live_report("/customers", schemas.SpanArgs, schemas.CustomersReport)
+def customers(args: dict[str, Any]) -> Response:
+    """What new and returning customers brought by month, and in all beside as many days before; whole days: one global query"""
+    report = act.customers(dependencies(), span(args["start"], args["end"]))
+    bars = [
+        Bar(
+            f"{row['period']} {name}",
+            float(major(row[gross])),
+            f"{row['period']}, {name} customers: {major(row[gross])} {row[gross]['currency']}",
+        )
+        for row in report["rows"]
+        for name, gross in (("new", "new_gross"), ("returning", "returning_gross"))
+    ]
+    return _answered(report, report["rows"], "Gross by new and returning customers", bars)
+
+
 @_live_report("/fulfilment", schemas.SpanArgs, schemas.Fulfilment)
 def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""

@@ -14,9 +14,14 @@ FIGURES: Final = (
     "returns",
     "returned_units",
     "damaged_units",
+    "new_customers",
+    "new_gross",
+    "returning_orders",
+    "returning_gross",
 )
 """In the order of views/comparison.js."""
-MONEY: Final = ("gross", "discounts", "tax", "refunds")
+CUSTOMERS: Final = ("new_customers", "new_gross", "returning_orders", "returning_gross")
+MONEY: Final = ("gross", "discounts", "tax", "refunds", "new_gross", "returning_gross")
 
 
 def comparison_report(rows: list[dict[str, Any]], start: date) -> list[dict[str, Any]]:
@@ -31,6 +36,33 @@ def comparison_report(rows: list[dict[str, Any]], start: date) -> list[dict[str,
         {"currency": currency, "present": _figures(present, currency), "before": _figures(before, currency)}
         for currency, (present, before) in sorted(found.items())
     ]
+
+
+def customers_report(rows: list[dict[str, Any]], start: date) -> dict[str, Any]:
+    """The same rows to what new and returning customers brought: by month and currency from `start` on, and all together beside the time before."""
+    months: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        year, month, day, currency = row["key"]
+        if date(year, month, day) >= start and any(row["value"][FIGURES.index(name)] for name in CUSTOMERS):
+            sums = months.setdefault((f"{year:04d}-{month:02d}", currency), [0] * len(FIGURES))
+            sums[:] = [one + other for one, other in zip(sums, row["value"], strict=True)]
+    return {
+        "rows": [
+            {"period": period, **_of_customers(_figures(sums, currency))}
+            for (period, currency), sums in sorted(months.items())
+        ],
+        "totals": [
+            {
+                "currency": each["currency"],
+                **{when: _of_customers(each[when]) for when in ("present", "before")},
+            }
+            for each in comparison_report(rows, start)
+        ],
+    }
+
+
+def _of_customers(figures: dict[str, Any]) -> dict[str, Any]:
+    return {name: figures[name] for name in CUSTOMERS}
 
 
 def _figures(sums: list[int], currency: str) -> dict[str, Any]:

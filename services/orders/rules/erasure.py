@@ -39,8 +39,9 @@ def personal(docs: Iterable[Document]) -> list[Document]:
     return sorted(found, key=lambda doc: doc["type"] == CUSTOMER.name)
 
 
-def erased(doc: Document, moment: str) -> Document:
-    """Without what was written of the person or by them; of the customer nothing is left but whose order it is."""
+def erased(doc: Document, moment: str, first: bool | None = None) -> Document:
+    """Without what was written of the person or by them; of the customer nothing is left but whose order it is, of a guest whether it was
+    the `first`."""
     if doc["type"] == CUSTOMER.name:
         left = CUSTOMER.build(
             doc["_id"],
@@ -50,6 +51,7 @@ def erased(doc: Document, moment: str) -> Document:
             email="",
             deliveryAddress=None,
             erased=moment,
+            **({"first": first} if first is not None else {}),
         )
         return {**left, "_rev": doc["_rev"]}
     if doc["type"] == ORDER_SUMMARY.name:

@@ -28,9 +28,10 @@ MAX_WORDS: Final = 4
 _WORD = re.compile(r"[^\W_]+")
 
 
-def summary_document(found: OrderDocuments) -> OrderSummary:
-    """The same for everybody who reads the same documents; with the revision of the one that is there."""
-    order, customer = found.order, found.customer
+def summary_document(found: OrderDocuments, first: bool | None = None) -> OrderSummary:
+    """The same for everybody who reads the same documents; with the revision of the one that is there. `first`: whether a paid order is its
+    customer's first; None where that is not known."""
+    order, customer, payment = found.order, found.customer, found.payment
     progress = progress_of(found.documents)
     status, name, email = status_of(progress), "", ""
     if customer is not None:
@@ -59,10 +60,17 @@ def summary_document(found: OrderDocuments) -> OrderSummary:
         email=email,
         products=_products(order["basket"]),
         words=search_keys(name, email),
+        **({"first": first} if first is not None else {}),
+        **({"revenue": payment["total"]["amount"] - payment.get("gift_cards_sold", 0)} if payment else {}),
         events=progress.unsummarised + (found.summary["events"] if found.summary else 0),
         **({"erased": customer["erased"]} if customer and customer.get("erased") else {}),
     )
     return {**summary, "_rev": found.summary["_rev"]} if found.summary else summary
+
+
+def known_first(found: OrderDocuments) -> bool | None:
+    """Whether it is its customer's first order, as the summary that is there says."""
+    return found.summary.get("first") if found.summary else None
 
 
 def is_current(found: OrderDocuments, summary: OrderSummary) -> bool:
@@ -86,6 +94,7 @@ def listed(summary: Document) -> dict[str, Any]:
         "waiting": summary.get("waiting", 0),
         "total": money(summary["total"]["amount"], summary["currency"]),
         "units": summary["units"],
+        "first_order": summary.get("first"),
     }
 
 

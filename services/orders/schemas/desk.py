@@ -95,6 +95,10 @@ class OrderPage(Shape):
 
 
 class DeskOrder(OrderSummary):
+    first_order = ma.fields.Boolean(
+        allow_none=True,
+        metadata={"description": "whether it is its customer's first that was paid; none while nobody knows"},
+    )
     name = ma.fields.String(
         allow_none=True, metadata={"description": "the customer's; none once erased, or just placed"}
     )

@@ -90,7 +90,16 @@ class TaxReport(Shape):
     rows = ma.fields.List(ma.fields.Nested(TaxRow))
 
 
-class ComparedFigures(Shape):
+class CustomerFigures(Shape):
+    """What was paid by customers for the first time, and by those who had paid before; not of whom nobody knows any more."""
+
+    new_customers = StrictInteger(0, metadata={"description": "whose first order was paid"})
+    new_gross = ma.fields.Nested(SignedMoney, metadata={"description": "of these first orders"})
+    returning_orders = StrictInteger(0, metadata={"description": "paid by customers who had ordered before"})
+    returning_gross = ma.fields.Nested(SignedMoney)
+
+
+class ComparedFigures(CustomerFigures):
     orders = StrictInteger(0)
     gross = ma.fields.Nested(SignedMoney)
     discounts = ma.fields.Nested(SignedMoney)
@@ -111,6 +120,23 @@ class Comparison(Shape):
     start = ma.fields.String(data_key="from")
     end = ma.fields.String(data_key="to")
     rows = ma.fields.List(ma.fields.Nested(ComparedCurrency))
+
+
+class CustomersOfMonth(CustomerFigures):
+    period = ma.fields.String(metadata={"description": "2026-11"})
+
+
+class ComparedCustomers(Shape):
+    currency = ma.fields.String()
+    present = ma.fields.Nested(CustomerFigures)
+    before = ma.fields.Nested(CustomerFigures, metadata={"description": "of as many days before"})
+
+
+class CustomersReport(Shape):
+    start = ma.fields.String(data_key="from")
+    end = ma.fields.String(data_key="to")
+    rows = ma.fields.List(ma.fields.Nested(CustomersOfMonth))
+    totals = ma.fields.List(ma.fields.Nested(ComparedCustomers))
 
 
 class Stage(Shape):

@@ -5,9 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from services.orders.declarations.summaries import OrderSummary
-from services.orders.documents import ORDER_SUMMARY, ORDERS_BETWEEN, SPEND, SUMMARIES, order_key
+from services.orders.declarations.summaries import FirstOrder, OrderSummary
+from services.orders.documents import (
+    FIRST_ORDER,
+    ORDER_SUMMARY,
+    ORDERS_BETWEEN,
+    SPEND,
+    SUMMARIES,
+    first_order_key,
+    order_key,
+    order_partition,
+)
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.store import quorum_writes
 from shared.couch import HIGHEST_KEY, Database, Doc, Page, StaleRows, UpdateConflict
 from shared.errors import Unavailable
 
@@ -60,6 +70,24 @@ class SummaryStore:
         """Of these orders, by order id. 1 read."""
         found = self._database.get_many([order_key(orderid, "summary") for orderid in orderids])
         return {summary["orderid"]: summary for summary in ORDER_SUMMARY.among(found.values())}
+
+    def order(self, orderid: str) -> OrderDocuments:
+        """A whole order. 1 partition query."""
+        return OrderDocuments(self._database.partition(order_partition(orderid)).all())
+
+    def first_orders(self, customers: set[str]) -> dict[str, FirstOrder]:
+        """The claims of those that are there, by customer. 1 read."""
+        ids = {first_order_key(each): each for each in customers}
+        found = self._database.get_many(sorted(ids)) if ids else {}
+        return {ids[claim["_id"]]: claim for claim in FIRST_ORDER.among(found.values())}
+
+    def claim_first(self, claim: FirstOrder) -> FirstOrder:
+        """1 write. Raises UpdateConflict when somebody else was quicker, Unavailable when too few nodes took it."""
+        return {**claim, "_rev": quorum_writes.put(self._database, claim)}
+
+    def remove(self, claim: FirstOrder) -> None:
+        """This revision of it."""
+        self._database.delete(claim["_id"], claim["_rev"])
 
     def orders_chosen(
         self,

@@ -169,6 +169,10 @@ class Orders(Drafts):
         path = "/v1/admin/reports/comparison"
         return list(self.http.get(path, without_empty(**span), token=token)["rows"])
 
+    def customers_report(self, token: str, **span: Any) -> Json:
+        """What new and returning customers brought, by month."""
+        return self.http.get("/v1/admin/reports/customers", without_empty(**span), token=token)
+
     def best_sellers(self, token: str, **choice: Any) -> Json:
         return self.http.get("/v1/admin/reports/best-sellers", without_empty(**choice), token=token)
 

@@ -19,6 +19,7 @@ from services.storefront.pages.desk import (
     failures,
     guests,
     imports,
+    new_customers,
     notes,
     orders,
     parcels,
@@ -78,6 +79,7 @@ BLUEPRINTS = (
 )
 DESK = (
     sales,
+    new_customers,
     orders,
     parcels,
     refunds,

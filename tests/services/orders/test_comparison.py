@@ -57,6 +57,10 @@ def test_days_are_compared_with_the_days_before(shop: Shop, customer: Person, de
         "returns": 1,
         "returned_units": 1,
         "damaged_units": 1,
+        "new_customers": 1,
+        "new_gross": order["total"],
+        "returning_orders": 0,
+        "returning_gross": kroner(0),
     }
     assert (before["orders"], before["gross"], before["returns"]) == (1, kroner(500), 0)
     asked = partial(shop.get, shop.admin, PATH, params={"from": str(today), "to": str(end)})

@@ -23,27 +23,10 @@ from services.orders.actions import (
     summaries,
     sweep,
 )
-from services.orders.clients.couriers import AUTOMATIC_COURIERS
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import (
-    CANCELLATION,
-    CUSTOMER,
-    DEADLETTER_RETRIED,
-    DELIVERY,
     DESIGN,
-    DISPATCH,
-    LINE_CANCELLATION,
-    PAYMENT,
-    PROCESSING,
-    REFUND,
-    REPORT_REQUEST,
-    RETURN,
-    RETURN_DECISION,
-    RETURN_EXCHANGE,
-    RETURN_REQUEST,
     SANDBOX_LEDGER,
-    SESSION,
-    STOCK_WAIT,
 )
 from services.orders.settings import Settings
 from shared.clock import now
@@ -65,7 +48,6 @@ from shared.jobs import (
     SETTLE_ORDER_CONFLICTS,
     SUMMARISE_ORDER,
     SWEEP_ORDERS,
-    Feed,
     PeriodicJobs,
     Subject,
     enqueue,
@@ -78,41 +60,6 @@ from shared.settings import load
 from shared.tracing import outgoing, span
 
 log = logging.getLogger(__name__)
-
-_EVENTS = (
-    PAYMENT,
-    DISPATCH,
-    DELIVERY,
-    CANCELLATION,
-    LINE_CANCELLATION,
-    STOCK_WAIT,
-    REFUND,
-    RETURN_REQUEST,
-    RETURN_DECISION,
-    RETURN,
-    RETURN_EXCHANGE,
-)
-
-
-def _is_relevant(doc: dict[str, Any]) -> bool:
-    """Whether a change calls for something: of customers only that they are erased."""
-    if doc["type"] == CUSTOMER.name:
-        return "erased" in doc
-    return "imported" not in doc and doc.get("courier") not in AUTOMATIC_COURIERS
-
-
-FEED = Feed(
-    database="orders",
-    routes={
-        **{name: (ADVANCE_ORDER, "orderid") for kind in _EVENTS for name in kind.names},
-        SESSION.name: (ADVANCE_ORDER, "orderid"),
-        **{kind.name: (SUMMARISE_ORDER, "orderid") for kind in (PROCESSING, CUSTOMER)},
-        REPORT_REQUEST.name: (COMPUTE_REPORT, "reportid"),
-        DEADLETTER_RETRIED.name: (None, "subject"),
-    },
-    is_relevant=_is_relevant,
-    several={ADVANCE_ORDER: ADVANCE_ORDERS},
-)
 
 MAX_RETRIES = 7
 MAX_RETRY_SECONDS = 30

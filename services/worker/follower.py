@@ -22,7 +22,7 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
 
-from services.orders import tasks as orders
+from services.orders.feed import FEED
 from services.worker.heartbeat import Heartbeat
 from services.worker.leases import Leases
 from services.worker.settings import Settings
@@ -136,7 +136,7 @@ def main() -> int:
     heartbeat = Heartbeat(settings.heartbeat_file, *(lambda one=one: one.last_active for one in followers))
     for thread in threads:
         thread.start()
-    log.info("following the changes of %s", orders.FEED.database)
+    log.info("following the changes of %s", FEED.database)
     while not stop.wait(1.0):
         if not all(thread.is_alive() for thread in threads):
             log.error("a follower thread ended; this process ends too, to be restarted")
@@ -147,9 +147,9 @@ def main() -> int:
 
 
 def _followers(settings: Settings, server: Server, queue: Celery, leases: Leases) -> list[ShardFollower]:
-    database = server.open(DatabaseDesign(orders.FEED.database, ()))
+    database = server.open(DatabaseDesign(FEED.database, ()))
     shards = settings.follower_shards
-    return [ShardFollower(database, orders.FEED, queue, leases, shard, shards) for shard in range(shards)]
+    return [ShardFollower(database, FEED, queue, leases, shard, shards) for shard in range(shards)]
 
 
 if __name__ == "__main__":

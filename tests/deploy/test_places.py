@@ -116,7 +116,7 @@ def _selects(resource: dict, labels: dict[str, str]) -> bool:
 
 
 def test_every_row_of_the_timetable_and_every_change_has_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    from services.orders.tasks import FEED
+    from services.orders.feed import FEED
     from services.worker.schedule import TIMETABLE
 
     declared = {value for name, value in vars(jobs).items() if name.isupper() and isinstance(value, str)}

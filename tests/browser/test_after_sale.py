@@ -1,4 +1,4 @@
-"""After the sale in a browser, customer and desk: an order in three parcels, a part cancelled, a part sent back damaged."""
+"""After the sale in a browser, customer and desk: an order in three parcels, a part cancelled, a part sent back damaged, another size for one."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,7 +8,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.browser.conftest import log_in, register, write_address
-from tests.services.storefront.conftest import load_goods
+from tests.people import Person
+from tests.services.storefront.conftest import load_goods, product
 
 Visit = Callable[..., Page]
 TRACKING = "https://post.example/track/"
@@ -119,3 +120,52 @@ def test_a_part_is_cancelled_and_a_part_sent_back_damaged(buyer: Page, desk: Pag
     buyer.reload()
     expect(buyer.locator("#order-facts")).to_contain_text("1 × Red Mug (damaged)")
     expect(buyer.locator("#order-facts").get_by_text("Refund", exact=True)).to_have_count(2)
+
+
+def test_a_customer_exchanges_a_size_from_the_first_click_to_the_second_parcel(
+    visit: Visit, manual: Shop
+) -> None:
+    sizes = [{"name": "Size", "values": ["S", "L"]}]
+    variants = [{"sku": f"mitten-{size}", "options": {"Size": size}, "stock": 5} for size in ("S", "L")]
+    goods = product("mitten", "Garden Mitten", ["Garden"], 800, options=sizes, variants=variants)
+    admin = Person(manual.urls["users"], ADMIN_EMAIL, manual.admin_password)
+    body = {name: value for name, value in goods.items() if name not in ("stock", "image")}
+    admin.post(f"{manual.urls['products']}/v1/products", json=body, timeout=30).raise_for_status()
+    page = visit(width=360)
+    register(page, "Ella Exchanger")
+    page.goto("/product/mitten-S")
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name=re.compile("Go to the basket|Go to checkout")).first.wait_for()
+    page.goto("/checkout")
+    write_address(page, "Ella Exchanger", "1 High Street")
+    page.get_by_role("button", name="Order and pay").click()
+    page.wait_for_url("**/orders/*")
+    desk = visit()
+    log_in(desk, ADMIN_EMAIL, manual.admin_password)
+    desk.goto(f"/admin/orders/{page.url.rpartition('/')[2]}")
+    send(desk, "there")
+    panel(desk, "Delivered?").get_by_role("button", name="Mark as delivered").click()
+    expect(page.locator("#timeline .tag")).to_have_text("Delivered")
+
+    returning = panel(page, "Return items")
+    returning.locator("summary").click()
+    returning.get_by_label("Garden Mitten").fill("1")
+    returning.get_by_label("Refund or exchange?").select_option("mitten-L")
+    returning.get_by_role("button", name="Request a return").click()
+    expect(page.locator(".exchange")).to_contain_text("Wanted instead: 1 × mitten-L")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    desk.reload()
+    desk.locator("#return-1").get_by_role("button", name="Approve").click()
+    back = desk.locator("#return-1")
+    back.get_by_label("Can be sold again").fill("1")
+    back.get_by_role("button", name="The goods are here").click()
+    desk.get_by_role("link", name="See the new order").click()
+    desk.wait_for_url(lambda url: not url.endswith(page.url.rpartition("/")[2]))
+    expect(desk.locator("main")).to_contain_text("Return 1 of order")
+    send(desk, "again")
+    page.reload()
+    expect(page.locator(".exchange")).to_contain_text("Sent instead: 1 × Garden Mitten")
+    page.get_by_role("link", name="See the new order").click()
+    expect(page.locator("#timeline .tag")).to_have_text("On its way")
+    expect(page.get_by_role("link", name="Track this parcel")).to_have_attribute("href", f"{TRACKING}again")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

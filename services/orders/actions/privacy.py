@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from services.orders.actions.code_uses import forget_customer_uses
+from services.orders.actions.drafts import summary
 from services.orders.actions.first_orders import first_orders, forget_guest
 from services.orders.actions.gift_cards import store_credit_history
 from services.orders.actions.notes import note_answer
@@ -20,21 +21,25 @@ from shared.errors import TooLarge
 
 PAGE = 100
 MAX_GUEST_ORDERS = 1000
+MAX_DRAFTS = 1000
+"""Of a person; among all that names them drafts are the first, by their ids."""
 
 
 def export_orders(deps: Dependencies, userid: str) -> dict[str, Any]:
-    """Every order of a person, whole, and their store credit with all that happened to it."""
+    """Every order of a person, whole, what staff drafted for them, and their store credit with all that happened to it."""
     orders = [_exported(deps.orders.order(orderid)) for orderid in _orderids(deps, userid)]
-    return {"items": orders, "store_credit": store_credit_history(deps, userid)["items"]}
+    drafts = _drafts_among(deps.orders.personal_documents(userid, limit=MAX_DRAFTS))
+    return {"items": orders, "drafts": drafts, "store_credit": store_credit_history(deps, userid)["items"]}
 
 
 def export_guest(deps: Dependencies, email: str) -> dict[str, Any]:
-    """The orders that were made as a guest with this e-mail, whole. 1 global query and 1 partition query an order. Raises TooLarge."""
+    """The orders that were made, and drafted by staff, for a guest with this e-mail, whole. 1 global query and 1 partition query an order. Raises TooLarge."""
     customers = deps.orders.personal_documents(guest_key(email), limit=MAX_GUEST_ORDERS + 1)
     orderids = _orderids_of(customers)
     if len(orderids) > MAX_GUEST_ORDERS:
         raise TooLarge(f"More than {MAX_GUEST_ORDERS} orders were made with this e-mail.")
-    return {"items": [_exported(deps.orders.order(orderid)) for orderid in orderids], "store_credit": []}
+    orders = [_exported(deps.orders.order(orderid)) for orderid in orderids]
+    return {"items": orders, "drafts": _drafts_among(customers), "store_credit": []}
 
 
 def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
@@ -101,6 +106,10 @@ def _forget_credit_notes(deps: Dependencies, orderids: Sequence[str], moment: st
 def has_bought(deps: Dependencies, userid: str, productid: str) -> bool:
     """Whether this person has paid for this product: what a review asks."""
     return deps.orders.bought(userid, productid)
+
+
+def _drafts_among(docs: Iterable[Document]) -> list[dict[str, Any]]:
+    return [summary(draft) for draft in DRAFT_ORDER.among(docs)]
 
 
 def _exported(found: OrderDocuments) -> dict[str, Any]:

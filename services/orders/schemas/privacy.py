@@ -4,6 +4,7 @@ import marshmallow as ma
 
 from services.orders.schemas.answers import Order
 from services.orders.schemas.credits import StoreCreditBalance
+from services.orders.schemas.drafts import DraftSummary
 from services.orders.schemas.notes import Note
 from services.orders.schemas.requests import GiftRecipient
 from shared.web import Shape
@@ -32,4 +33,7 @@ class ExportedOrders(Shape):
     """Everything that the orders service holds of a person."""
 
     items = ma.fields.List(ma.fields.Nested(ExportedOrder))
+    drafts = ma.fields.List(
+        ma.fields.Nested(DraftSummary), metadata={"description": "orders that staff made for them"}
+    )
     store_credit = ma.fields.List(ma.fields.Nested(StoreCreditBalance))

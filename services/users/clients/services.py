@@ -70,9 +70,10 @@ class Orders(Audited):
         return answer
 
     def of_user(self, userid: str) -> dict[str, list[dict[str, Any]]]:
-        """All orders of a person and their store credit, for the export. Raises Unavailable."""
+        """All orders of a person, drafts of staff and their store credit, for the export. Raises Unavailable."""
         answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/orders", deadline=30)
-        return {"orders": answer["items"], "store_credit": answer["store_credit"]}
+        names = {"orders": "items", "drafts": "drafts", "store_credit": "store_credit"}
+        return {ours: answer.get(theirs, []) for ours, theirs in names.items()}
 
     def of_customer(self, token: str, limit: int, deadline: float) -> list[dict[str, Any]]:
         """The newest orders that were paid for, as their customer sees them in a list. Raises Unavailable."""

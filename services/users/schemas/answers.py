@@ -145,6 +145,9 @@ class Export(Shape):
     profile = ma.fields.Nested(Me, required=True)
     recently_viewed = ma.fields.List(ma.fields.Nested(ViewedProduct), required=True)
     orders = ma.fields.List(ma.fields.Dict(), required=True)
+    drafts = ma.fields.List(
+        ma.fields.Dict(), required=True, metadata={"description": "orders that staff made and did not place"}
+    )
     store_credit = ma.fields.List(ma.fields.Dict(), required=True)
     reviews = ma.fields.List(ma.fields.Dict(), required=True)
     documents = ma.fields.List(

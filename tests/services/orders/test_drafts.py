@@ -495,6 +495,21 @@ def test_drafts_expire(shop: Shop, staff: Person, deps: Dependencies) -> None:
     assert shop.get(staff, f"{PATH}/{young['id']}").status_code == 200
 
 
+def test_drafts_are_in_the_export_of_who_they_are_for(shop: Shop, staff: Person) -> None:
+    guest = made(shop, staff, content(shop))
+    asked = shop.post(shop.admin, "/v1/admin/guests/export", {"email": guest["email"].upper()})
+    assert [each["id"] for each in asked.json()["drafts"]] == [guest["id"]]
+    assert asked.json()["drafts"][0]["address"]
+    person = shop.customer()
+    own = made(shop, staff, of_account(shop, person.userid))
+    for who, method, path in (
+        (person, "GET", "/v1/users/me/export"),
+        (shop.admin, "POST", f"/v1/admin/customers/{person.userid}/export"),
+    ):
+        exported = who.request(method, f"{shop.users}{path}", timeout=60)
+        assert [each["id"] for each in exported.json()["drafts"]] == [own["id"]]
+
+
 def test_erasing_somebody_removes_their_drafts(shop: Shop, staff: Person) -> None:
     guest = made(shop, staff, content(shop))
     erased = shop.post(shop.admin, "/v1/admin/guests/erasure", {"email": guest["email"].upper()})

@@ -2,13 +2,15 @@
 
 Refunds and returns are numbered, so both of two replicas' hold: the one that loses its number gets the next free
 one. So do parcels of a part of an order and lines that were cancelled: both parcels have left. Of everything else one stays: an erased person stays erased, a parcel on its way wins over a cancellation, goods that came back
-and a return that was approved over its refusal, else what was written first.
+and a return that was approved over its refusal, an exchange whose other goods are paid over one that came to nothing (else these would be sent
+and the money paid back), else what was written first.
 """
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from services.orders.documents import DISPATCH, LINE_CANCELLATION
+from services.orders.declarations.exchanges import PAID
+from services.orders.documents import DISPATCH, LINE_CANCELLATION, RETURN_EXCHANGE
 from services.orders.rules.writing import numbered_key
 from shared.couch import Doc, Document
 
@@ -60,4 +62,5 @@ def same(one: Document, other: Document) -> bool:
 
 def _rank(leaf: Doc) -> tuple[Any, ...]:
     is_personal, is_refusal = not leaf.get("erased"), leaf.get("decision") in ("cancel", "refuse")
-    return (is_personal, is_refusal, leaf.get("date", ""), leaf["_rev"])
+    is_nothing = leaf["type"] == RETURN_EXCHANGE.name and leaf["outcome"] != PAID
+    return (is_personal, is_refusal or is_nothing, leaf.get("date", ""), leaf["_rev"])

@@ -85,6 +85,31 @@ def test_what_each_kind_of_document_becomes(shop: Dependencies, server: Server, 
     assert only(database, "order1:dispatch")["courier"] == "a"
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("nothing", ["sold_out", "unpaid"])
+def test_an_exchange_that_one_replica_has_paid_stays_paid(
+    shop: Dependencies, server: Server, database: Database, nothing: str, order: tuple[int, int]
+) -> None:
+    """Its goods are sent: were it the other one that stays, the money would be paid back besides."""
+    orderid = f"x{nothing}{order[0]}"
+    about = {
+        **BASE,
+        "_id": f"order{orderid}:return-1exchanged",
+        "orderid": orderid,
+        "type": "returnexchange",
+        "reference": "return-1",
+        "exchange": "other",
+    }
+    database.put({**order_document(), "_id": f"order{orderid}:order", "orderid": orderid})
+    versions = (
+        {**about, "outcome": nothing, "date": "2026-03-01T12:30:00.000Z"},
+        {**about, "outcome": "paid", "date": "2026-03-01T13:00:00.000Z"},
+    )
+    diverge(server, database, *(versions[at] for at in order))
+    assert settle_conflicts(shop) == 1
+    assert only(database, about["_id"])["outcome"] == "paid"
+
+
 def part_of(key: str, kind: str, time: str, **more: Any) -> dict[str, Any]:
     """A document of a parcel with a part of order 3, or of cancelled lines of it."""
     lines = [{"productid": "p", "name": "P", "quantity": 1, "amount": 100}]

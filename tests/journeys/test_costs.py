@@ -112,6 +112,7 @@ def actions(shop: Shop) -> dict[str, Action]:
     drafts = [
         requests.post(f"{orders}/v1/admin/drafts", json=draft, headers=admin).json()["id"] for _ in range(2)
     ]
+    customers = f"{users}/v1/admin/customers"
     sync, device = f"{users}/v1/users/me/sync", dict(new_customer(shop)[0].headers)
     line: dict[str, Any] = {"type": "basketline", "productid": GOODS[0], "quantity": 0}
 
@@ -143,6 +144,15 @@ def actions(shop: Shop) -> dict[str, Action]:
             f"{orders}/v1/admin/drafts/{drafts.pop()}/order",
             json={"payment": {"kind": "cash"}},
             headers=admin,
+        ),
+        "desk: customers, found by name or e-mail": lambda: requests.get(
+            customers, params={"q": person.email}, headers=admin
+        ),
+        "desk: a customer": lambda: requests.get(f"{customers}/{person.userid}", headers=admin),
+        "desk: a customer imported": lambda: requests.post(
+            f"{customers}/import",
+            data=f'{{"email": "{secrets.token_hex(6)}@example.com", "name": "Ada"}}\n',
+            headers={**admin, "Content-Type": "application/x-ndjson"},
         ),
         "sync: what changed, when nothing did": lambda: requests.get(f"{sync}/_changes", headers=device),
         "sync: documents fetched": lambda: requests.post(

@@ -13,7 +13,7 @@ import pytest
 
 from services.users.documents import auth_id, claim_id
 from tests.maildir import read_mail
-from tests.services.users.conftest import PASSWORD, new_email
+from tests.services.users.conftest import PASSWORD, calls, new_email
 
 IMPORT, EXPORT = "/v1/admin/customers/import", "/v1/admin/customers/export"
 HOME = {"line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
@@ -293,6 +293,14 @@ def test_progress_is_streamed_and_told_under_a_name(admin):
     assert admin.get("/v1/admin/customers/imports/never").status_code == 404
     rest = imported(admin, lines(*many), query="?from_line=201").json()
     assert (rest["lines"], rest["unchanged"]) == (50, 50)
+
+
+def test_a_hundred_customers_cost_as_many_calls_as_one(admin):
+    many = [{"email": new_email(), "name": f"Number {number}", "notes": ["x"]} for number in range(101)]
+    one, hundred = imported(admin, lines(many[0])), imported(admin, lines(*many[1:]))
+    assert (one.json()["created"], hundred.json()["created"]) == (1, 100)
+    assert calls(one) == calls(hundred)
+    assert calls(one)["write"] == 4, "the audit trail, claims, what belongs to the accounts, accounts"
 
 
 def test_a_file_that_is_none_is_refused_as_a_whole(admin, person):

@@ -210,6 +210,8 @@ def test_every_email_is_previewed_in_each_language_and_its_link_opens_nothing(ad
         english, german = (admin.get(path, params={"language": code}).json() for code in ("en", "de"))
         assert (english["to"], german["language"]) == (ann.email, "de")
         assert english["subject"] != german["subject"], kind
+        same = {line for line in english["text"].split("\n") if " " in line} & set(german["text"].split("\n"))
+        assert not same, f"{kind} in German has lines in English"
         assert english["text"].split("\n")[0] in english["html"]
     shown = admin.get(f"{LIST}/{ann.userid}/emails/new-password").json()
     assert "token=only-to-look-at" in shown["text"]

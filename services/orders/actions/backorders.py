@@ -34,13 +34,13 @@ def look_for_goods(deps: Dependencies) -> list[str]:
 
 
 def _waiting_orders(deps: Dependencies) -> Iterator[dict[str, int]]:
-    """How many pieces wait, by order id, of so many orders at a time, the oldest first."""
+    """How many pieces wait, by order id, of so many orders at a time, the oldest first; a row may be of one that waits no more."""
     after = None
     while True:
         page = deps.summaries.orders_chosen(
             Choice(waiting=True), FIRST_TIME, LAST_TIME, limit=PAGE, after=after, oldest_first=True
         )
-        yield {summary["orderid"]: summary["waiting"] for summary in page.items}
+        yield {each["orderid"]: each["waiting"] for each in page.items if each.get("waiting")}
         if page.next is None:
             return
         after = page.next

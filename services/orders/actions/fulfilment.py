@@ -85,7 +85,8 @@ def _dispatch(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         return complete_parcels(deps, found)
     if found.goes_by_email:
         return dispatch_order(deps, found, BY_EMAIL, "gift cards", "worker")
-    if found.may_wait and not steps.can_send(check_stock(deps, found), deps.policy):
+    found = check_stock(deps, found)
+    if found.may_wait and not steps.can_send(found, deps.policy):
         return found
     parcel = deps.courier.book(found.order["orderid"], len(found.dispatch_decisions) + 1)
     return dispatch_order(deps, found, deps.courier.name, parcel, "worker")

@@ -217,6 +217,11 @@ class OrderDocuments:
         return backorders.may_wait(self.order["basket"])
 
     @property
+    def has_waited(self) -> bool:
+        """Whether pieces of it were sold before they were here: what is left of it goes out by itself as they come."""
+        return any(each["change"] for each in self.waits)
+
+    @property
     def waiting(self) -> Quantities:
         """How many of each line are sold and not here yet; nothing of an order that has ended."""
         if self.cancellation is not None or self.is_being_cancelled or not self.may_wait:

@@ -72,7 +72,6 @@ _COUNTED: Final = {
     "settlement": "settlements",
     "return": "returns",
     "restock": "restocks",
-    STOCK_WAIT.name: "waits",
     "paymentsession": "sessions",
     "paymentprocessing": "processing",
 }
@@ -186,6 +185,7 @@ def progress_of(documents: Sequence[Document]) -> Progress:
             counts["unnotified"] += 1
             counts["cancelled_units"] += sum(line["quantity"] for line in doc["lines"])
         elif doc["type"] == STOCK_WAIT.name:
+            counts["waits"] += int(bool(doc["change"]))
             counts["waiting"] += doc["change"]
         elif doc["type"] == ORDER_SUMMARY.name:
             counts["unsummarised"] -= doc["events"]

@@ -142,7 +142,7 @@ def _parcels(found: OrderDocuments, due: list[str], moment: datetime, policy: Po
             return Plan((*due, DELIVER if parcels else DISPATCH))
     elif any("courier" in decision for decision in found.unwritten_parcels.values()):
         due.append(DISPATCH)
-    elif found.may_wait:
+    elif found.has_waited or (found.may_wait and not parcels):
         if not parcels and (seconds := _remaining(payment["date"], policy.dispatch_seconds, moment)) > 0:
             return Plan(tuple(due), seconds)
         if policy.books_parcels and can_send(found, policy):

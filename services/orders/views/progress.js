@@ -39,7 +39,8 @@ function (doc) {
     if (doc.refund_first) sums[16] = -1;
     if (doc.decision === "refuse") sums[22] = -1;
   }
-  if (slot === 30) sums[31] = doc.change;
+  // Of an order that never waited nothing is counted: what people leave of it waits for them.
+  if (slot === 30) { sums[30] = doc.change ? 1 : 0; sums[31] = doc.change; }
   if (slot === 5) sums[25] = doc.units || 0;
   if (slot === 26) {
     sums[15] = -1;

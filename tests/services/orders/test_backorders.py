@@ -4,6 +4,7 @@ import secrets
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from services.orders.dependencies import Dependencies
 from services.orders.documents import DELIVERY, DISPATCH
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.writing import decision_of, dispatch_of, sold
+from shared.clock import now
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone, insisting, until
@@ -228,3 +231,31 @@ def test_an_order_is_sent_together_where_the_shop_says_so(
     assert found.ready_to_send == {there: 1}
     assert steps.can_send(found, deps.policy)
     assert not steps.can_send(found, together)
+
+
+def test_what_staff_leave_of_an_order_that_never_waited_is_left_to_them(
+    shop: Shop, deps: Dependencies, customer: Person
+) -> None:
+    """The rule alone: a piece went out by hand, of an order that had all its goods, and of one that had waited for them."""
+    lamp = goods(shop, 5)
+    orderid = shop.placed(customer, {lamp: 2})["orderid"]
+    until(lambda: deps.orders.order(orderid).waits)
+    sent = ("decision", DISPATCH.name, DELIVERY.name)
+    found = OrderDocuments([doc for doc in deps.orders.documents_of(orderid) if doc["type"] not in sent])
+    lines = [sold(found.order["basket"][0], 1, 1000)]
+    decision = decision_of(found.order, "dispatch", "", "admin", courier="van", courierid="v1", lines=lines)
+    parcel = dispatch_of(found.order, found.require_payment(), "van", "v1", lines=lines)
+    found = found.with_document(decision).with_document(parcel)
+    later = now() + timedelta(hours=1)
+    assert steps.DISPATCH not in steps.plan(found, later, deps.policy).due
+    assert not found.progress.waits
+    waited = {
+        **found.waits[0],
+        "_id": f"{found.waits[0]['_id']}x",
+        "waiting": {lamp: 1},
+        "change": 1,
+        "number": 0,
+    }
+    found = found.with_document(waited)
+    assert steps.DISPATCH in steps.plan(found, later, deps.policy).due
+    assert found.progress.waits == 1

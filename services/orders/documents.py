@@ -3,7 +3,8 @@
     order{orderid}:order  :customer  :item1 ...  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
                   :decision2 ...  :dispatch2 ...  :delivery2 ...       of an order in several parcels: `rules.parcels`
                   :waiting1 ...                       how many pieces wait for goods that are to come: `rules.backorders`
-                  :session  :processing  :capture  :captured           of a payment on the provider's page
+                  :session  :processing                                of a payment on the provider's page
+                  :capture  :capture2 ...  :captured ...               of reserved money: `rules.captures`
                   :giftcards  :giftcardssent      which gift cards it bought, and that their codes went out
                   :refund1  :refund-{..}settled  :notice-payment ...
                   :invoice  :{..}creditnote  :{..}numberrequest     what was issued of it, under which number

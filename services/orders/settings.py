@@ -86,8 +86,13 @@ class Settings(DatabaseSettings):
     capture_at: str = setting(
         "CAPTURE_AT",
         ORDER,
-        "when money is taken that is paid on the provider's page: with the `order`, or when its first parcel leaves (`dispatch`), being only reserved until then",
+        "when money is taken that is paid on the provider's page: with the `order`, or as its parcels leave (`dispatch`), being only reserved until then",
         choices=(ORDER, DISPATCH),
+    )
+    stripe_multicapture: bool = setting(
+        "STRIPE_MULTICAPTURE",
+        False,
+        "with `CAPTURE_AT=dispatch`: your Stripe account has multicapture, so that each parcel takes its share; otherwise the last one takes all",
     )
     rate_providers: tuple[str, ...] = setting(
         "RATE_PROVIDERS",

@@ -323,6 +323,7 @@ def _payment(order: Order, charge: Charge, credits: list[CreditPayment], *, sold
         charge.date,
         sold=sold,
         capture_before=before,
+        several_captures=charge.several,
         credits=credits,
     )
 

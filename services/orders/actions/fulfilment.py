@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from services.orders.actions import emails
 from services.orders.actions.backorders import check_stock
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
+from services.orders.actions.captures import capture_dispatched
 from services.orders.actions.checkout import pay_back, reconcile
 from services.orders.actions.emails import Composer
 from services.orders.actions.exchanges import keep_kept, pay_exchange, report_exchange
@@ -177,5 +178,6 @@ STEPS: dict[str, Step] = {
     steps.DISPATCH: _dispatch,
     steps.NOTIFY_DISPATCH: _notify_parcels(lambda parcel: parcel.kind),
     steps.DELIVER: _deliver,
+    steps.CAPTURE: capture_dispatched,
     steps.NOTIFY_DELIVERY: _notify_parcels(lambda parcel: parcel.delivery_kind if parcel.delivery else None),
 }

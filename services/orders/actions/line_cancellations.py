@@ -3,6 +3,7 @@
 from typing import Any
 
 from services.orders.actions.cancellation import cancel_order
+from services.orders.actions.captures import close_captures
 from services.orders.actions.emails import compose_mail
 from services.orders.actions.line_refunds import refund_cancelled
 from services.orders.actions.refunds import (
@@ -72,6 +73,7 @@ def finish_line_cancellations(deps: Dependencies, found: OrderDocuments) -> Orde
         lines = [] if order.get("imported") else stock_lines(order["basket"], cancelled["lines"])
         if lines:
             deps.products.take_back(order["orderid"], lines, reference)
+        found = close_captures(deps, found)
         key = order_key(order["orderid"], f"{reference}restocked")
         restock = RESTOCK.build(key, **event_fields(order), reference=reference, lines=lines)
         found = found.with_document(deps.orders.add(restock)[0])

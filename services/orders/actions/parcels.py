@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.orders.actions.backorders import GoodsWaiting, check_stock
-from services.orders.actions.captures import capture_payment
+from services.orders.actions.captures import capture_for_parcel
 from services.orders.actions.refunds import MAX_ATTEMPTS, OrderBusy
 from services.orders.declarations.parts import SoldLine
 from services.orders.dependencies import Dependencies
@@ -37,7 +37,7 @@ def dispatch_order(
     items: Items = None,
     tracking_url: str = "",
 ) -> OrderDocuments:
-    """Hands `items` to the courier, or all that is left to send; money that was only reserved is taken before. The same parcel twice is one.
+    """Hands `items` to the courier, or all that is left to send; its share of money that was only reserved is taken before. The same parcel twice is one.
 
     Raises NotPossible when the order is cancelled, not paid, or when nothing is left to send, Invalid for more than is left, PaymentClosed
     when the bank does not hold the money any more.
@@ -50,16 +50,16 @@ def dispatch_order(
         if found.is_being_cancelled:
             raise NotPossible("The order is being cancelled.", order_status="paid")
         if found.unwritten_parcels:
-            return _completed_as(deps, capture_payment(deps, found), courier, courierid, date)
+            return _completed_as(deps, capture_for_parcel(deps, found), courier, courierid, date)
         found = check_stock(deps, found)
-        lines = _lines_to_send(found, items)
-        found = capture_payment(deps, found)
+        lines, number = _lines_to_send(found, items), found.next_decision
+        found = capture_for_parcel(deps, found, lines)
         decision = decision_of(
             found.order,
             "dispatch",
             f"{courier} {courierid}",
             actor,
-            number=found.next_decision,
+            number=number,
             date=date,
             courier=courier,
             courierid=courierid,

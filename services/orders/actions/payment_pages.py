@@ -111,6 +111,7 @@ def _purchase(deps: Dependencies, found: OrderDocuments) -> Purchase:
         settings.storefront_url,
         _seconds(deps, order),
         captures=settings.capture_at == ORDER,
+        several_captures=settings.stripe_multicapture,
         customer=known["provider_ref"] if known else "",
     )
 

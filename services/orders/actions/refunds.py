@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from services.orders.actions import credits
+from services.orders.actions.reserved_money import settle_reserved
 from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import LineCancellation, OrderPayment, Refund
 from services.orders.declarations.exchanges import EXCHANGE, ExchangeShare
@@ -12,6 +13,7 @@ from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import REFUND, SETTLEMENT, order_key
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.captures import charged_part
 from services.orders.rules.credits import paid_by_credits, refund_parts, with_store_credit, without_expired
 from services.orders.rules.exchanges import moved_money
 from services.orders.rules.identity import new_reference
@@ -20,13 +22,13 @@ from services.orders.rules.pricing import NO_TAX
 from services.orders.rules.progress import require
 from services.orders.rules.refund_taxes import refunded_taxes, taxes_of_lines
 from services.orders.rules.returns import goods_value
+from services.orders.rules.tries import MAX_ATTEMPTS as MAX_ATTEMPTS
+from services.orders.rules.tries import OrderBusy as OrderBusy
 from services.orders.rules.writing import event_fields
 from shared.clock import timestamp
 from shared.errors import Conflict, Invalid, NotFound
 from shared.idempotency import check_same
 from shared.money import Money, money, shown
-
-MAX_ATTEMPTS = 5
 
 
 class RefundTooLarge(Conflict):
@@ -39,10 +41,6 @@ class NoSuchRefund(NotFound):
 
 class NotByHand(Conflict):
     code, title = "not_by_hand", "The payment provider pays this refund back"
-
-
-class OrderBusy(Conflict):
-    code, title = "order_busy", "Others are changing this order just now; try again"
 
 
 def refund_order(
@@ -161,7 +159,7 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's reference.
 
     What staff took in cash or otherwise they pay back themselves: `record_refund`.
-    Of money that is only reserved a refund is what is not captured: a part is settled with the capture, the whole is released.
+    Of money that is only reserved a refund is what is not captured: `rules.captures`; the whole is released.
     """
     payment = found.require_payment()
     for refund in found.refunds:
@@ -176,7 +174,14 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
             _give_credit_back(deps, credit, orderid, refund)
         if part and refund.get("by_hand"):
             continue
-        ref = _pay_back(deps, found, refund, part) if part else payment["provider_ref"]
+        ref: str | None = payment["provider_ref"]
+        if part and found.was_reserved:
+            found, ref = settle_reserved(deps, found, refund)
+        elif part:
+            amount = money(part, refund["total"]["currency"])
+            ref = deps.provider(payment["provider"]).refund(
+                orderid, payment["provider_ref"], reference, amount
+            )
         if ref is None:
             continue
         settlement, _ = deps.orders.add(
@@ -227,43 +232,11 @@ def _give_credit_back(deps: Dependencies, credit: CreditPayment, orderid: str, r
     provider.refund(credit["id"], first.charge_ref, f"{orderid}-{refund['reference']}", credit["amount"])
 
 
-def _pay_back(deps: Dependencies, found: OrderDocuments, refund: Refund, amount: int) -> str | None:
-    """`amount` of the refund. The provider's reference; None while the money is reserved and the refund waits for the capture."""
-    payment, orderid = found.require_payment(), found.order["orderid"]
-    if not found.is_captured:
-        if capturable(found)["amount"]:
-            return None
-        released = deps.hosted(payment["provider"]).release(orderid, payment["provider_ref"])
-        if released is not None:
-            return released
-        found = deps.orders.order(
-            orderid
-        )  # it was captured first, by a dispatch that this order was read before
-    if found.capture is not None and refund["reference"] in found.capture["refunds"]:
-        return payment["provider_ref"]
-    ref = found.charge_ref
-    if not found.is_captured:
-        ref = deps.hosted(payment["provider"]).capture(orderid, ref, found.require_capture()["total"])
-    part = money(amount, refund["total"]["currency"])
-    return deps.provider(payment["provider"]).refund(orderid, ref, refund["reference"], part)
-
-
 def refundable(found: OrderDocuments) -> Money:
     """Nothing, when two replicas together have paid back more than was paid."""
     paid = found.require_payment()["total"]
     remaining = paid["amount"] - sum(refund["total"]["amount"] for refund in found.refunds)
     return money(max(0, remaining), paid["currency"])
-
-
-def capturable(found: OrderDocuments) -> Money:
-    """What is left at the provider of the money that it took or reserved."""
-    left = found.charged - sum(charged_part(refund) for refund in found.refunds)
-    return money(max(0, left), found.order["total"]["currency"])
-
-
-def charged_part(refund: Refund) -> int:
-    """What the provider pays back of a refund."""
-    return refund["total"]["amount"] - paid_by_credits(refund.get("credits", []))
 
 
 def require_provider(deps: Dependencies, found: OrderDocuments) -> None:

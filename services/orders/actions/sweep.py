@@ -7,7 +7,8 @@ from services.orders.declarations.dead_letters import DeadLetter
 from services.orders.dependencies import Dependencies
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import Progress
-from services.orders.rules.steps import is_settled, may_be_due
+from services.orders.rules.steps import CAPTURE_AHEAD, is_settled, may_be_due
+from services.orders.settings import DISPATCH
 from services.orders.store import Key
 from services.orders.store.orders import row_of
 from shared.clock import iso, now
@@ -15,6 +16,7 @@ from shared.clock import iso, now
 SWEEP, DEEP_SWEEP = "orders-sweep", "orders-deep-sweep"
 PAGE = 1000
 MAX_PAGES = 20
+MAX_AUTHORIZATIONS = 500
 OVERLAP = timedelta(minutes=10)
 MAX_AGE = timedelta(days=7)
 DEEP_MAX_AGE = timedelta(days=100)
@@ -43,10 +45,17 @@ def sweep(deps: Dependencies, skip: frozenset[str]) -> list[str]:
 
 
 def deep_sweep(deps: Dependencies, skip: frozenset[str]) -> list[str]:
-    """The same over a hundred days, always from the first on: refunds and returns on old orders."""
+    """The same over a hundred days, always from the first on: refunds and returns on old orders. And those whose reserved money
+    has to be taken: 1 global query more where money is reserved."""
     checkpoint = deps.orders.sweep_checkpoint(DEEP_SWEEP)
     due, _, after = _due_since(deps, iso(now() - DEEP_MAX_AGE), checkpoint.get("after"), skip)
     deps.orders.set_sweep_checkpoint(DEEP_SWEEP, after=after)
+    if deps.settings.capture_at == DISPATCH:
+        moment = now()
+        ending = deps.orders.authorizations(
+            iso(moment), iso(moment + CAPTURE_AHEAD), limit=MAX_AUTHORIZATIONS
+        )
+        due += [orderid for orderid in ending if orderid not in skip and orderid not in due]
     return due
 
 

@@ -43,13 +43,35 @@ class ProviderUnavailable(Unavailable):
 
 @dataclass(frozen=True)
 class Charge:
-    """Money that was taken, or with `captured` False only reserved, until `capture_before`."""
+    """Money that was taken, or with `captured` False only reserved, until `capture_before`; `several`: it can be taken in parts."""
 
     ref: str
     total: Money
     date: str
     captured: bool = True
     capture_before: str = ""
+    several: bool = False
+
+
+@dataclass(frozen=True)
+class Capture:
+    """`total` of an order's reserved money is taken, after `before` (minor units) was taken by captures of lower `number`.
+    With a `final` one the rest is let go."""
+
+    number: int
+    total: Money
+    before: int = 0
+    final: bool = True
+
+    @property
+    def is_only(self) -> bool:
+        """Whether it is all that is ever taken."""
+        return self.number == 1 and self.final
+
+    @property
+    def key(self) -> str:
+        """By which a provider knows a capture that is asked for again."""
+        return "capture" if self.number == 1 else f"capture{self.number}"
 
 
 @dataclass(frozen=True)
@@ -139,11 +161,15 @@ class HostedProvider(Protocol):
     def end_page(self, purchase: Purchase, ref: str) -> Outcome:
         """After this nothing is paid on the page any more: ENDED, or PAID or PROCESSING when that was first."""
 
-    def capture(self, orderid: str, ref: str, total: Money) -> str:
-        """Takes so much of the reserved money and lets the rest go, once. Raises PaymentClosed when it is not reserved any more."""
+    def capture(self, orderid: str, ref: str, capture: Capture) -> str:
+        """Takes so much of the reserved money, once for each number; the reference of what was taken. Only money of a charge with
+        `several` is taken by more than one. Raises PaymentClosed when it is not reserved any more, ProviderUnavailable."""
+
+    def holds(self, ref: str) -> bool:
+        """Whether money is still reserved."""
 
     def release(self, orderid: str, ref: str) -> str | None:
-        """Lets all reserved money go; the reference of that, None when it was captured before."""
+        """Lets all reserved money go; the reference of that, None when some of it was captured before."""
 
     def add_customer(self, userid: str, email: str, name: str) -> str:
         """The reference of a customer who may keep cards; "" of a provider that keeps none."""

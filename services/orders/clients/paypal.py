@@ -4,12 +4,14 @@ Nothing is charged that the shop does not ask for: an order that was approved an
 a page needs no call. The request id is the shop's order id, so that an order is captured once whoever completes it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, Self
 
 import orjson
 
 from services.orders.clients.payments import (
+    Capture,
     Charge,
     Outcome,
     PageState,
@@ -95,32 +97,55 @@ class PayPalProvider:
             outcome if outcome.state is not PageState.OPEN else Outcome(PageState.ENDED, None, outcome.detail)
         )
 
-    def capture(self, orderid: str, ref: str, total: Money) -> str:
-        body = {"amount": _amount(total), "final_capture": True}
+    def capture(self, orderid: str, ref: str, capture: Capture) -> str:
+        """PayPal keeps the ids of these requests for longer than it keeps money reserved. Nothing is taken by ending an authorisation."""
+        path = f"{PAYMENTS}/authorizations/{ref}"
         try:
-            return str(
-                self._api.post(f"{PAYMENTS}/authorizations/{ref}/capture", body, f"{orderid}-capture")["id"]
-            )
+            if not capture.total["amount"]:
+                self._api.post(f"{path}/void", {})
+                return ref
+            body = {"amount": _amount(capture.total), "final_capture": capture.final}
+            return str(self._api.post(f"{path}/capture", body, f"{orderid}-{capture.key}")["id"])
         except PayPalRefused as refusal:
+            if self.holds(ref):
+                raise ProviderUnavailable(refusal.detail) from refusal
+            if not capture.total["amount"]:
+                return ref
             raise PaymentClosed("PayPal does not hold the money any more.") from refusal
 
+    def holds(self, ref: str) -> bool:
+        known = self._api.get(f"{PAYMENTS}/authorizations/{ref}")
+        return known["status"] in ("CREATED", "PARTIALLY_CAPTURED")
+
     def release(self, orderid: str, ref: str) -> str | None:
-        try:
-            self._api.post(f"{PAYMENTS}/authorizations/{ref}/void", {})
-        except PayPalRefused:
-            known = self._api.get(f"{PAYMENTS}/authorizations/{ref}")
-            return None if known["status"] in ("CAPTURED", "PARTIALLY_CAPTURED") else ref
-        return ref
+        known = self._api.get(f"{PAYMENTS}/authorizations/{ref}")
+        if known["status"] == "CREATED":
+            try:
+                self._api.post(f"{PAYMENTS}/authorizations/{ref}/void", {})
+            except PayPalRefused:
+                known = self._api.get(f"{PAYMENTS}/authorizations/{ref}")
+        return None if known["status"] in ("CAPTURED", "PARTIALLY_CAPTURED") else ref
 
     def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
-        """PayPal keeps the ids of these requests for 45 days; what is asked again later is found at the order."""
+        """Of the captures in their turn, as PayPal refunds each by itself; what was refunded before is found at the order."""
         known = self._api.get(f"{PAYMENTS}/captures/{ref}")
         order = self._api.get(f"{ORDERS}/{known['supplementary_data']['related_ids']['order_id']}")
-        for made in order["purchase_units"][0]["payments"].get("refunds", ()):
-            if made.get("custom_id") == key:
-                return str(made["id"])
-        body = {"amount": _amount(total), "custom_id": key}
-        return str(self._api.post(f"{PAYMENTS}/captures/{ref}/refund", body, f"{orderid}-{key}")["id"])
+        payments = order["purchase_units"][0]["payments"]
+        made = payments.get("refunds", [])
+        done = [each for each in made if each.get("custom_id") == key]
+        left = total["amount"] - sum(_money(each["amount"])["amount"] for each in done)
+        captures = [each for each in payments["captures"] if each["status"] != "DECLINED"]
+        for capture in captures:
+            rest = _money(capture["amount"])["amount"] - _refunded(made, capture["id"])
+            part = left if len(captures) == 1 else min(left, rest)
+            if part > 0:
+                body = {"amount": _amount(money(part, total["currency"])), "custom_id": key}
+                request = f"{orderid}-{key}" if len(captures) == 1 else f"{orderid}-{key}-{capture['id']}"
+                done.append(self._api.post(f"{PAYMENTS}/captures/{capture['id']}/refund", body, request))
+                left -= part
+        if left > 0:
+            raise ProviderUnavailable("PayPal has not taken enough yet to pay this back.")
+        return str(done[0]["id"])
 
     def add_customer(self, userid: str, email: str, name: str) -> str:
         """PayPal knows its own customers."""
@@ -159,7 +184,7 @@ class PayPalProvider:
         except PayPalRefused:
             return Outcome(PageState.ENDED), ""
         payments = order["purchase_units"][0].get("payments", {})
-        made = [*payments.get("captures", ()), *payments.get("authorizations", ())]
+        made = [*payments.get("authorizations", ()), *payments.get("captures", ())]
         if made:
             return _outcome(made[0]), order["status"]
         return Outcome(PageState.ENDED if order["status"] == "VOIDED" else ended), order["status"]
@@ -176,7 +201,20 @@ def _outcome(made: Json) -> Outcome:
     reserved = "expiration_time" in made
     total = _money(made["amount"])
     before = _time(made["expiration_time"]) if reserved else ""
-    return Outcome(state, Charge(made["id"], total, _time(made["create_time"]), not reserved, before))
+    return Outcome(
+        state, Charge(made["id"], total, _time(made["create_time"]), not reserved, before, reserved)
+    )
+
+
+def _refunded(refunds: Sequence[Json], captureid: str) -> int:
+    """What was paid back of a capture, to which each refund links as `up`."""
+    return sum(
+        _money(each["amount"])["amount"]
+        for each in refunds
+        if any(
+            link["rel"] == "up" and link["href"].endswith(f"/{captureid}") for link in each.get("links", ())
+        )
+    )
 
 
 def _order(purchase: Purchase) -> Json:

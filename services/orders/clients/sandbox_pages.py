@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from services.orders.clients.payments import (
+    Capture,
     Outcome,
     PageState,
     PaymentClosed,
@@ -14,7 +15,6 @@ from services.orders.clients.payments import (
 from services.orders.clients.sandbox import SandboxLedger, charge_of
 from services.orders.rules.payment_pages import Purchase
 from shared.clock import iso, now
-from shared.money import Money
 
 PATH: Final = "/checkout/sandbox"
 
@@ -47,9 +47,12 @@ class SandboxPages:
         self._ledger.record(purchase.orderid, "void", None)
         return self.outcome(purchase, ref)
 
-    def capture(self, orderid: str, ref: str, total: Money) -> str:
+    def capture(self, orderid: str, ref: str, capture: Capture) -> str:
         """The sandbox takes all money at once."""
         return ref
+
+    def holds(self, ref: str) -> bool:
+        return False
 
     def release(self, orderid: str, ref: str) -> str | None:
         return None

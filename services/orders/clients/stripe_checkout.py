@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 from services.orders.clients.payments import (
+    Capture,
     Charge,
     Outcome,
     PageState,
@@ -24,7 +25,7 @@ from services.orders.clients.payments import (
 from services.orders.clients.stripe_api import Json, KeyUsedOtherwise, StripeApi, StripeRefused
 from services.orders.rules.payment_pages import Purchase
 from shared.clock import iso, now
-from shared.money import Money, money
+from shared.money import money
 
 SESSIONS, INTENTS, CUSTOMERS = "/v1/checkout/sessions", "/v1/payment_intents", "/v1/customers"
 _CHARGE: Final = "payment_intent.latest_charge"
@@ -67,23 +68,36 @@ class StripeCheckout:
             raise ProviderUnavailable("The customer is paying just now; the page is ended later.")
         return _outcome(session)
 
-    def capture(self, orderid: str, ref: str, total: Money) -> str:
+    def capture(self, orderid: str, ref: str, capture: Capture) -> str:
+        """One of several is looked for first: Stripe forgets a key after a day, and would take the same part again."""
         path = f"{INTENTS}/{quote(ref, safe='')}"
-        try:
-            captured = self._api.post(
-                f"{path}/capture", {"amount_to_capture": str(total["amount"])}, f"{orderid}-capture"
-            )
-        except StripeRefused:
-            captured = self._api.get(path)
-        if captured["status"] != "succeeded":
-            raise PaymentClosed("The bank does not hold the money any more.")
-        return str(captured["id"])
+        intent = {} if capture.is_only else self._api.get(path)
+        if not _is_taken(intent, capture):
+            body = {"amount_to_capture": str(capture.total["amount"])}
+            if not capture.is_only:
+                body["final_capture"] = str(capture.final).lower()
+            try:
+                intent = self._api.post(f"{path}/capture", body, f"{orderid}-{capture.key}")
+            except StripeRefused:
+                intent = self._api.get(path)
+        if _is_taken(intent, capture):
+            return str(intent["id"])
+        if intent["status"] == "requires_capture":
+            raise ProviderUnavailable("Stripe holds the money and did not take it; it is asked again.")
+        raise PaymentClosed("The bank does not hold the money any more.")
+
+    def holds(self, ref: str) -> bool:
+        return bool(self._api.get(f"{INTENTS}/{quote(ref, safe='')}")["status"] == "requires_capture")
 
     def release(self, orderid: str, ref: str) -> str | None:
         path = f"{INTENTS}/{quote(ref, safe='')}"
-        with suppress(StripeRefused):  # released or captured before
-            self._api.post(f"{path}/cancel", {})
         intent = self._api.get(path)
+        if intent["status"] == "requires_capture" and not intent.get("amount_received"):
+            with suppress(StripeRefused):  # released or captured meanwhile
+                self._api.post(f"{path}/cancel", {})
+            intent = self._api.get(path)
+        if intent.get("amount_received"):
+            return None
         if intent["status"] not in ("canceled", "succeeded"):
             raise ProviderUnavailable(f"The payment is {intent['status']}; it is released later.")
         return str(intent["id"]) if intent["status"] == "canceled" else None
@@ -154,6 +168,8 @@ def _parameters(purchase: Purchase) -> Iterator[tuple[str, str]]:
         yield f"line_items[{place}][price_data][product_data][name]", line.name
     if not purchase.captures:
         yield "payment_intent_data[capture_method]", "manual"
+        if purchase.several_captures:
+            yield "payment_method_options[card][request_multicapture]", "if_available"
     if purchase.customer:
         yield "customer", purchase.customer
         yield "saved_payment_method_options[allow_redisplay_filters][0]", "always"
@@ -206,7 +222,17 @@ def _charge(intent: Json) -> Charge:
         _time(known.get("created") or intent["created"]),
         captured,
         "" if captured or not before else _time(before),
+        (card.get("multicapture") or {}).get("status") == "available",
     )
+
+
+def _is_taken(intent: Json, capture: Capture) -> bool:
+    """Whether this and all captures before it are done."""
+    status = intent.get("status")
+    if capture.is_only:
+        return status == "succeeded"
+    done = intent.get("amount_received", 0) >= capture.before + capture.total["amount"]
+    return done and (status == "succeeded" or (status == "requires_capture" and not capture.final))
 
 
 def _time(seconds: int) -> str:

@@ -44,6 +44,7 @@ class OrderPayment(OrderEvent):
     `credits` are what gift cards and store credit paid of `total`, `charged` what the provider took: all of it without these.
     `gift_cards_sold`: what of it is for gift cards, which the shop owes and has not earned.
     `captured` is False for money that the bank has only reserved, until `capture_before`; `PaymentCaptured` tells that it was taken.
+    `several_captures`: the provider takes it in as many parts as there are parcels; otherwise once.
     """
 
     paid: bool
@@ -70,6 +71,7 @@ class OrderPayment(OrderEvent):
             Boolean(default=True, writable=False, description="whether the money was taken or only reserved"),
         ]
     ]
+    several_captures: NotRequired[bool]
     capture_before: NotRequired[
         Annotated[
             str, Text(0, 40, default="", writable=False, description="until when reserved money can be taken")
@@ -78,18 +80,25 @@ class OrderPayment(OrderEvent):
 
 
 class PaymentCapture(OrderEvent):
-    """The decision to take reserved money: `total` is the payment less the `refunds` (references) decided before."""
+    """A decision about reserved money, numbered: `total` of it is taken, and with a `final` one the rest is let go.
+
+    `refunds` (references) are settled by it: they are not taken, but for what `paid_back` says of one, in minor units, which was taken
+    before. One of an older version is `final`.
+    """
 
     total: Money
     refunds: list[str]
+    paid_back: NotRequired[dict[str, int]]
+    final: NotRequired[bool]
 
 
 class PaymentCaptured(OrderEvent):
-    """Reserved money was taken."""
+    """Reserved money was taken as decided; or it was `lost`, as the bank had let it go."""
 
     total: Money
     provider: str
     provider_ref: str
+    lost: NotRequired[bool]
 
 
 class Decision(OrderEvent):

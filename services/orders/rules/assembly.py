@@ -13,6 +13,7 @@ from services.orders.declarations.events import (
     OrderNote,
     OrderPayment,
     PaymentCapture,
+    PaymentCaptured,
     PaymentProcessing,
     PaymentSession,
     Refund,
@@ -93,25 +94,38 @@ class OrderDocuments:
         return self._by_key.get("processing")
 
     @property
-    def capture(self) -> PaymentCapture | None:
-        return self._by_key.get("capture")
+    def captures(self) -> dict[int, PaymentCapture]:
+        """What was decided about reserved money, by number: see `rules.captures`."""
+        return numbered(self._by_key, "capture")
+
+    @property
+    def captured(self) -> dict[int, PaymentCaptured]:
+        """What became of those decisions, by their numbers."""
+        return numbered(self._by_key, "captured")
 
     @property
     def charge_ref(self) -> str:
         """What the provider knows the money by that was taken."""
-        captured = self._by_key.get("captured")
-        return str((captured or self.require_payment())["provider_ref"])
+        taken = (each for each in self.captured.values() if each["total"]["amount"])
+        return str(next(taken, self.require_payment())["provider_ref"])
 
-    def require_capture(self) -> PaymentCapture:
-        """How much of the reserved money is being taken."""
-        if self.capture is None:
-            raise TypeError("nothing was decided about this order's money")
-        return self.capture
+    @property
+    def was_reserved(self) -> bool:
+        """Whether the bank only reserved the money when the order was paid."""
+        return not self.require_payment().get("captured", True)
 
     @property
     def is_captured(self) -> bool:
-        """Whether the money was taken, and not only reserved."""
-        return self.require_payment().get("captured", True) or "captured" in self._by_key
+        """Whether the money was taken, and none of it is only reserved any more."""
+        return not self.was_reserved or any(
+            self.captures[number].get("final", True) for number in self.captured
+        )
+
+    @property
+    def pays_for_gift_cards(self) -> bool:
+        """Whether the money for the gift cards that it bought was taken: with the first parcel, or all at once."""
+        takes_parts = self.require_payment().get("several_captures", False)
+        return self.is_captured or (takes_parts and bool(self.parcels))
 
     @property
     def is_open(self) -> bool:

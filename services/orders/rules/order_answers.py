@@ -13,6 +13,7 @@ from services.orders.declarations.invoices import INVOICE_FIELDS
 from services.orders.declarations.order import ORDER_FIELDS
 from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.captures import capturable, taken
 from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.order_returns import OrderReturn, return_answer
 from services.orders.rules.parcel_answers import (
@@ -90,7 +91,17 @@ def payment_page(found: OrderDocuments) -> dict[str, str] | None:
 
 def _shown_payment(found: OrderDocuments) -> dict[str, Any] | None:
     payment = _shown(PAYMENT_FIELDS, found.payment)
-    return payment and {**payment, "captured": found.is_captured}
+    if payment is None:
+        return None
+    held = found.was_reserved and not found.is_captured
+    currency = payment["total"]["currency"]
+    return {
+        **payment,
+        "captured": found.is_captured,
+        "authorized_total": money(found.charged, currency),
+        "captured_total": taken(found),
+        "open_total": capturable(found) if held else money(0, currency),
+    }
 
 
 def summary_of(

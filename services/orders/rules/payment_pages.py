@@ -31,7 +31,8 @@ class Purchase:
     """An order as its payment page needs it: made of the order's documents alone, so that it is the same every time.
 
     `customer`: the provider's reference of a customer who keeps cards there; `saves_card`: this card is to be kept too.
-    `captures` is False where the money is only reserved, and taken when the goods go out.
+    `captures` is False where the money is only reserved, and taken when the goods go out; with `several_captures` the provider is asked
+    to let it be taken in parts.
     """
 
     orderid: str
@@ -44,6 +45,7 @@ class Purchase:
     customer: str = ""
     saves_card: bool = False
     captures: bool = True
+    several_captures: bool = False
 
 
 def page_lifetime(seconds: float) -> timedelta:
@@ -58,7 +60,13 @@ def page_expires(order: Order, seconds: float) -> datetime:
 
 
 def purchase_of(
-    found: OrderDocuments, storefront_url: str, seconds: float, *, captures: bool, customer: str
+    found: OrderDocuments,
+    storefront_url: str,
+    seconds: float,
+    *,
+    captures: bool,
+    several_captures: bool,
+    customer: str,
 ) -> Purchase:
     """Always the same for an order, whoever asks."""
     order, buyer = found.order, found.customer
@@ -74,6 +82,7 @@ def purchase_of(
         customer,
         bool(order.get("saves_card")),
         captures,
+        several_captures,
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.captures import reserved
 from services.orders.rules.progress import (
     PAYMENT_LINK,
     Progress,
@@ -37,12 +38,15 @@ PAY_EXCHANGE = "pay_exchange"
 REPORT_EXCHANGE = "report_exchange"
 FINISH_LINE_CANCELLATIONS = "finish_line_cancellations"
 NOTIFY_LINE_CANCELLATIONS = "notify_line_cancellations"
+CAPTURE = "capture"
 
 
 FEED_GRACE = timedelta(seconds=5)
 """The changes feed gets so long before the sweep looks after a paid order."""
 DEEP_SWEEP_MINUTE = 17
 """Of every hour. The provider is asked then, too, about money that takes days, should its event be lost."""
+CAPTURE_AHEAD = timedelta(days=1)
+"""Money for goods that have gone out is taken so long before the bank would let it go."""
 PAGE_GRACE_SECONDS = 5.0
 """A payment page that has ended is looked at so much later: the provider may count the seconds otherwise."""
 
@@ -96,7 +100,7 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
     if found.is_being_cancelled:
         return Plan((*due, FINISH_CANCELLATION))
-    if found.owes_gift_cards and found.is_captured and found.noticed("payment"):
+    if found.owes_gift_cards and found.pays_for_gift_cards and found.noticed("payment"):
         due.append(ISSUE_GIFT_CARDS)
     return _parcels(found, due, moment, policy)
 
@@ -155,15 +159,26 @@ def _parcels(found: OrderDocuments, due: list[str], moment: datetime, policy: Po
         due.append(NOTIFY_DISPATCH)
     if any(parcel.delivery and not found.noticed(parcel.delivery_kind) for parcel in parcels):
         due.append(NOTIFY_DELIVERY)
-    waits = _seconds_to_arrival(found, moment, policy).values()
+    waits = [*_seconds_to_arrival(found, moment, policy).values()]
     if any(wait <= 0 for wait in waits):
         due.append(DELIVER)
+    if parcels and (ending := _reservation_ends(found)):
+        waits.append(_remaining(ending, -CAPTURE_AHEAD.total_seconds(), moment))
+        due += [CAPTURE] if waits[-1] <= 0 else []
     return Plan(tuple(due), min((wait for wait in waits if wait > 0), default=None))
 
 
 def can_send(found: OrderDocuments, policy: Policy) -> bool:
     """Whether something of an order with goods that may wait can go out: at once, or all of it together."""
     return bool(found.ready_to_send) and (policy.sends_parts or not found.waiting)
+
+
+def _reservation_ends(found: OrderDocuments) -> str:
+    """Until when the money must be taken for what has gone out; empty where it is taken or more goes out by then."""
+    payment = found.require_payment()
+    if not found.was_reserved or payment.get("several_captures") or not found.left_to_send:
+        return ""
+    return "" if reserved(found).final else payment.get("capture_before", "")
 
 
 def due_arrivals(found: OrderDocuments, moment: datetime, policy: Policy) -> list[int]:

@@ -65,6 +65,7 @@ def payment_of(
     *,
     sold: bool = False,
     capture_before: str | None = None,
+    several_captures: bool = False,
     credits: Sequence[CreditPayment] = (),
 ) -> OrderPayment:
     """`sold`: the stock is marked as sold already; `capture_before`: the money is only reserved, until then ("": nobody knows).
@@ -74,6 +75,7 @@ def payment_of(
     mark: dict[str, Any] = {"imported": True} if order.get("imported") else {"sold": sold}
     if capture_before is not None:
         mark |= {"captured": False, "capture_before": capture_before}
+        mark |= {"several_captures": True} if several_captures else {}
     paid = total
     if credits:
         paid = add(total, *(credit["amount"] for credit in credits))

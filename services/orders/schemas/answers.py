@@ -94,7 +94,22 @@ class Quote(Shape):
     )
 
 
-Payment = response_schema("Payment", events.PAYMENT_FIELDS)
+Payment = response_schema(
+    "Payment",
+    events.PAYMENT_FIELDS,
+    {
+        "authorized_total": ma.fields.Nested(
+            SignedMoney, metadata={"description": "what the payment provider reserved or took with the order"}
+        ),
+        "captured_total": ma.fields.Nested(
+            SignedMoney, metadata={"description": "what of it was taken; refunds are paid back of this"}
+        ),
+        "open_total": ma.fields.Nested(
+            SignedMoney,
+            metadata={"description": "what is still reserved and can be taken with later parcels"},
+        ),
+    },
+)
 Dispatch = response_schema("Dispatch", events.DISPATCH_FIELDS)
 Delivery = response_schema("Delivery", events.DELIVERY_FIELDS)
 Cancellation = response_schema("Cancellation", events.CANCELLATION_FIELDS)

@@ -146,18 +146,26 @@ class PayPalStandIn:
     def _act(self, order: Json, made: Json, verb: str, body: Json) -> Answer:
         payments = unit(order)["payments"]
         if verb == "refund":
-            refund = {"id": secrets.token_hex(8).upper(), "status": "COMPLETED", **body}
-            refunded = sum(Decimal(each["amount"]["value"]) for each in payments.get("refunds", ()))
+            up = f"{self.url}/v2/payments/captures/{made['id']}"
+            links = [{"rel": "self", "href": f"{up}/self"}, {"rel": "up", "href": up}]
+            refund = {"id": secrets.token_hex(8).upper(), "status": "COMPLETED", "links": links, **body}
+            earlier = [each for each in payments.get("refunds", ()) if each["links"][1]["href"] == up]
+            refunded = sum(Decimal(each["amount"]["value"]) for each in earlier)
             if refunded + Decimal(body["amount"]["value"]) > Decimal(made["amount"]["value"]):
                 return _error(422, "REFUND_AMOUNT_EXCEEDED")
             payments.setdefault("refunds", []).append(refund)
             return 201, refund
-        if made["status"] != "CREATED":
+        if made["status"] not in ("CREATED", "PARTIALLY_CAPTURED"):
             return _error(422, f"AUTHORIZATION_{made['status']}")
         if verb == "void":
             made["status"] = "VOIDED"
             return 204, {}
-        made["status"] = "CAPTURED"
+        taken = sum(Decimal(each["amount"]["value"]) for each in payments.get("captures", ()))
+        taken += Decimal(body["amount"]["value"])
+        if taken > Decimal(made["amount"]["value"]):
+            return _error(422, "MAX_CAPTURE_AMOUNT_EXCEEDED")
+        whole = body["final_capture"] or taken == Decimal(made["amount"]["value"])
+        made["status"] = "CAPTURED" if whole else "PARTIALLY_CAPTURED"
         capture = {
             **made,
             "id": secrets.token_hex(8).upper(),

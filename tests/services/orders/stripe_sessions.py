@@ -1,7 +1,7 @@
 """Checkout Sessions of the stand-in for Stripe: made, paid, declined, ended, as the published API has them.
 
 `pay` is what a customer does on the page: `card` pays, `declined` declines, `action` asks for 3-D Secure (`authenticate` ends it),
-`processing` is a bank debit (`settle` ends it). Every change is an event in `events`, in Stripe's order.
+`processing` is a bank debit (`settle` ends it). With `multicapture` the account may take reserved money in parts. Every change is an event in `events`, in Stripe's order.
 """
 
 import re
@@ -17,6 +17,7 @@ THREE_DECIMALS = ("bhd", "jod", "kwd", "omr", "tnd")
 _KNOWN = re.compile(
     r"mode|client_reference_id|metadata\[orderid\]|success_url|cancel_url|expires_at|expand\[\]|customer|customer_email"
     r"|payment_intent_data\[(metadata\]\[orderid|capture_method|setup_future_usage)\]"
+    r"|payment_method_options\[card\]\[request_multicapture\]"
     r"|saved_payment_method_options\[(payment_method_remove|allow_redisplay_filters\]\[\d)\]"
     r"|line_items\[\d+\]\[(quantity|price_data\]\[(currency|unit_amount|product_data\]\[name))\]"
 )
@@ -41,6 +42,7 @@ class Sessions:
         self.cards: dict[str, int] = {}
         self.methods: dict[str, list[Json]] = {}
         self.events: list[Json] = []
+        self.multicapture = False
 
     def create(self, form: dict[str, str]) -> Answer:
         """POST /v1/checkout/sessions, refusing what Stripe refuses."""
@@ -79,6 +81,7 @@ class Sessions:
                 "metadata": {"orderid": form["payment_intent_data[metadata][orderid]"]},
                 "capture_method": form.get("payment_intent_data[capture_method]", "automatic_async"),
                 "setup_future_usage": form.get("payment_intent_data[setup_future_usage]"),
+                "multicapture": form.get("payment_method_options[card][request_multicapture]"),
             },
         }
         session["url"] = f"{self.url}/c/pay/{session['id']}"
@@ -161,10 +164,15 @@ class Sessions:
     def _succeed(self, session: Json, intent: Json) -> None:
         manual = session["intent_data"]["capture_method"] == "manual"
         charge: Json = {"id": f"ch_{secrets.token_hex(8)}", "created": int(time.time())}
-        before = {"capture_before": int(time.time()) + 7 * DAY} if manual else {}
-        charge["payment_method_details"] = {"type": "card", "card": {"brand": "visa", **before}}
+        card: Json = {"brand": "visa"}
+        if manual:
+            several = self.multicapture and session["intent_data"]["multicapture"] == "if_available"
+            card["capture_before"] = int(time.time()) + 7 * DAY
+            card["multicapture"] = {"status": "available" if several else "unavailable"}
+        charge["payment_method_details"] = {"type": "card", "card": card}
         intent["latest_charge"], intent["last_payment_error"] = charge, None
         intent["status"] = "requires_capture" if manual else "succeeded"
+        intent["amount_received"] = 0 if manual else intent["amount"]
         session["status"] = "complete"
         session["payment_status"] = "unpaid" if manual else "paid"
         if session["customer"] and session["intent_data"]["setup_future_usage"]:

@@ -97,7 +97,7 @@ class StripeStandIn:
         if len(parts) == 3:
             return self._update(intent, form)
         if parts[3] == "capture":
-            return self._capture(intent, int(form["amount_to_capture"]))
+            return self._capture(intent, form)
         return self._confirm(intent, form) if parts[3] == "confirm" else self._cancel(intent)
 
     def _session(self, method: str, place: list[str], form: dict[str, str]) -> tuple[int, dict[str, Any]]:
@@ -130,10 +130,20 @@ class StripeStandIn:
         self.checkout.methods.pop(place[0], None)
         return 200, {"id": place[0], "deleted": True}
 
-    def _capture(self, intent: dict[str, Any], amount: int) -> tuple[int, dict[str, Any]]:
-        if intent["status"] != "requires_capture" or not 0 < amount <= intent["amount"]:
+    def _capture(self, intent: dict[str, Any], form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        """Without the multicapture feature once; with it until one is final, which may take nothing after another took some."""
+        amount, taken = int(form["amount_to_capture"]), intent.get("amount_received", 0)
+        card = ((intent.get("latest_charge") or {}).get("payment_method_details") or {}).get("card", {})
+        several = card.get("multicapture", {}).get("status") == "available"
+        final = form.get("final_capture", "true") == "true"
+        if intent["status"] != "requires_capture" or not 0 <= amount <= intent["amount"] - taken:
             return _error(400, "invalid_request_error", "payment_intent_unexpected_state")
-        intent["status"], intent["amount_received"] = "succeeded", amount
+        if (not final and not several) or (not amount and not (final and taken)):
+            return _error(400, "invalid_request_error", "parameter_invalid", param="final_capture")
+        intent["amount_received"] = taken + amount
+        intent.setdefault("captures", []).append(amount)
+        if final or intent["amount_received"] == intent["amount"]:
+            intent["status"] = "succeeded"
         return 200, intent
 
     def _search(self, query: str) -> list[dict[str, Any]]:
@@ -190,7 +200,8 @@ class StripeStandIn:
 
     def _refund(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
         intent = self.intents[form["payment_intent"]]
-        if intent["status"] != "succeeded" or self._left(intent) < int(form["amount"]):
+        is_taken = intent["status"] == "succeeded" or intent.get("amount_received")
+        if not is_taken or self._left(intent) < int(form["amount"]):
             return _error(400, "invalid_request_error", "charge_already_refunded")
         refund = {
             "id": f"re_{secrets.token_hex(8)}",

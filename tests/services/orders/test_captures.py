@@ -1,15 +1,18 @@
 """Money that is reserved with the order and taken at its dispatch: less what was refunded until then, once, and let go when nothing goes out."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import requests
 
-from services.orders.actions import captures
+from services.orders.actions import captures, fulfilment, sweep
 from services.orders.actions.cancellation import cancel_order
 from services.orders.actions.fulfilment import advance_order
 from services.orders.actions.parcels import dispatch_order
 from services.orders.dependencies import Dependencies
+from shared.clock import now
 from shared.couch import Database
 from tests.people import PASSWORD, Person
 from tests.services.orders.conftest import Shop
@@ -28,6 +31,7 @@ def orders_settings(stripe: StripeStandIn) -> dict[str, str]:
         "STRIPE_API_KEY": API_KEY,
         "STRIPE_WEBHOOK_SECRET": "whsec",
         "CAPTURE_AT": "dispatch",
+        "STRIPE_MULTICAPTURE": "true",
         "COURIER": "manual",
     }
 
@@ -97,17 +101,83 @@ def test_a_line_that_is_cancelled_is_not_taken(shop: Shop, customer: Person, str
     assert refunds_of(stripe, intent) == []
 
 
-def test_the_first_of_several_parcels_takes_the_money(
+def part(shop: Shop, orderid: str, number: int, quantity: int = 1) -> requests.Response:
+    """So many pieces of the first line go out."""
+    productid = shop.get(shop.admin, f"/v1/orders/{orderid}").json()["items"][0]["productid"]
+    body = {
+        "courier": "Owl",
+        "courierid": str(number),
+        "items": [{"productid": productid, "quantity": quantity}],
+    }
+    return shop.post(shop.admin, f"/v1/admin/orders/{orderid}/dispatch", body)
+
+
+def cancelled(shop: Shop, person: Person, orderid: str) -> dict[str, Any]:
+    """One piece of the first line is."""
+    productid = order_of(shop, person, orderid)["items"][0]["productid"]
+    one = {"items": [{"productid": productid, "quantity": 1}]}
+    answer = shop.post(person, f"/v1/orders/{orderid}/cancellation", one)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def totals(order: dict[str, Any]) -> tuple[int, ...]:
+    """What was reserved, what of it was taken, and what is still open."""
+    return tuple(order["payment"][f"{name}_total"]["amount"] for name in ("authorized", "captured", "open"))
+
+
+def test_a_card_that_is_captured_once_is_with_the_last_parcel(
     shop: Shop, customer: Person, stripe: StripeStandIn
 ) -> None:
-    """What is cancelled later is paid back."""
     orderid, intent = reserved(shop, customer, stripe)
-    productid = order_of(shop, customer, orderid)["items"][0]["productid"]
-    one = {"items": [{"productid": productid, "quantity": 1}]}
-    answer = shop.post(shop.admin, f"/v1/admin/orders/{orderid}/dispatch", PARCEL | one)
-    assert (answer.json()["status"], intent["amount_received"]) == ("partly_dispatched", 2000)
-    answer = shop.post(customer, f"/v1/orders/{orderid}/cancellation", one)
-    assert (answer.json()["status"], refunds_of(stripe, intent)) == ("dispatched", [1000])
+    sent = part(shop, orderid, 1).json()
+    assert (sent["status"], intent["amount_received"]) == ("partly_dispatched", 0)
+    assert totals(sent) == (2000, 0, 2000)
+    assert totals(part(shop, orderid, 2).json()) == (2000, 2000, 0)
+    assert (intent["status"], intent["captures"]) == ("succeeded", [2000])
+
+
+def test_what_is_cancelled_after_the_first_parcel_is_never_taken(
+    shop: Shop, customer: Person, stripe: StripeStandIn
+) -> None:
+    orderid, intent = reserved(shop, customer, stripe)
+    part(shop, orderid, 1)
+    after = cancelled(shop, customer, orderid)
+    assert (after["status"], intent["captures"], refunds_of(stripe, intent)) == ("dispatched", [1000], [])
+    assert [each["settled"] for each in after["refunds"]] == [True]
+
+
+def test_no_parcel_goes_out_for_money_that_is_gone(
+    shop: Shop, customer: Person, stripe: StripeStandIn
+) -> None:
+    orderid, intent = reserved(shop, customer, stripe)
+    intent["status"] = "canceled"
+    answer = part(shop, orderid, 1)
+    assert (answer.status_code, answer.json()["code"]) == (409, "payment_closed")
+    assert order_of(shop, customer, orderid)["parcels"] == []
+
+
+def test_what_has_gone_out_is_taken_before_the_bank_lets_go(
+    shop: Shop, customer: Person, stripe: StripeStandIn, deps: Dependencies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a card that is captured once: what is still here is not paid for any more, and stays here."""
+    orderid, intent = reserved(shop, customer, stripe)
+    part(shop, orderid, 1)
+    wait = advance_order(deps, orderid)
+    assert wait is not None
+    assert 5.9 * 86_400 < wait < 6 * 86_400
+    assert intent["amount_received"] == 0
+    later = now() + timedelta(days=6)
+    monkeypatch.setattr(sweep, "now", lambda: later)
+    assert orderid in sweep.deep_sweep(deps, frozenset())
+    monkeypatch.setattr(fulfilment, "now", lambda: later)
+    for _ in range(2):
+        advance_order(deps, orderid)
+    assert (intent["captures"], intent["status"]) == ([1000], "succeeded")
+    answer = part(shop, orderid, 2)
+    assert (answer.status_code, answer.json()["code"]) == (409, "payment_closed")
+    assert cancelled(shop, customer, orderid)["refunds"][0]["settled"] is True
+    assert refunds_of(stripe, intent) == []
 
 
 def test_a_cancelled_order_lets_the_money_go(shop: Shop, customer: Person, stripe: StripeStandIn) -> None:
@@ -177,7 +247,7 @@ def test_cancelled_between_the_money_and_the_parcel(
     """The money was taken, the goods did not go out: it is paid back, not let go."""
     orderid, intent = reserved(shop, customer, stripe)
     stale = deps.orders.order(orderid)
-    captures.capture_payment(deps, deps.orders.order(orderid))
+    captures.capture_for_parcel(deps, deps.orders.order(orderid))
     cancel_order(deps, stale, "user x", "")
     advance_order(deps, orderid)
     assert intent["amount_received"] - sum(refunds_of(stripe, intent)) == 0

@@ -1,5 +1,6 @@
 """Paying on the provider's page, as a visitor walks there and back: paid, declined, cancelled, in two windows, with the return lost."""
 
+import re
 import secrets
 import time
 from collections.abc import Iterator
@@ -235,10 +236,19 @@ def test_the_desk_names_reserved_money(cards: StripeShop, guest: Visitor) -> Non
     orderid = done.path.rpartition("/")[2]
     shown = keeper.get(f"/admin/orders/{orderid}")
     assert "The money is only reserved, until" in shown.text
+    total = captures(shown)[0]
+    assert captures(shown) == [total, "£0.00", total]
     sent = shown.form(f"/admin/orders/{orderid}/dispatch")
     after = keeper.send_form(sent, {**sent.values, "courier": "Owl", "courierid": "1"})
     assert "only reserved" not in after.text
+    assert captures(after) == [total, total, "£0.00"]
     assert intent["status"] == "succeeded"
+
+
+def captures(page: Page) -> list[str]:
+    """What the desk's page of an order says is reserved, taken and still open."""
+    (shown,) = re.findall(r'id="captures">(.*?)</dl>', page.body.decode(), re.DOTALL)
+    return re.findall(r"<dd>(.*?)</dd>", shown)
 
 
 def test_a_saved_card_is_chosen_at_our_checkout(cards: StripeShop) -> None:

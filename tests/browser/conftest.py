@@ -88,7 +88,13 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
     ) -> Page:
         if worker:
             expected.extend(
-                ("ERR_INTERNET_DISCONNECTED", "htmx:sendError", "a status of 409", "a status of 401")
+                (
+                    "ERR_INTERNET_DISCONNECTED",
+                    "htmx:sendError",
+                    "a status of 409",
+                    "a status of 401",
+                    "a status of 403",
+                )
             )
         context = browser.new_context(
             base_url=site,

@@ -298,3 +298,27 @@ def test_a_session_that_was_ended_elsewhere_wipes_the_device(visit: Visit, shop:
     )
     names = "async () => (await indexedDB.databases()).map(({ name }) => name)"
     eventually(lambda: page.evaluate(names) == [])
+
+
+BASKET_OF_THE_SHOP = "async () => (await (await fetch('/device')).json()).quote.lines.map(({ key }) => key)"
+
+
+def test_a_kept_department_is_searched_and_bought_from_without_a_network(visit: Visit, peg: str) -> None:
+    page = visit()
+    join(page)
+    page.goto(f"/product/{peg}")
+    page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Tent pegs").click()
+    keep = page.get_by_role("button", name="Keep it on this device")
+    keep.click()
+    expect(page.get_by_role("button", name="Kept on this device: remove")).to_be_enabled()
+    eventually(lambda: kept(page, "delivery"))
+    with without_network(page):
+        page.goto("/offline")
+        page.get_by_label("Search what is on this device").fill(f"tent {peg.upper()}")
+        expect(page.locator("[data-found]")).to_have_text("1 found, 1 shown")
+        page.get_by_role("button", name=f"Add to basket Tent peg {peg}").click()
+        expect(page.locator("#basket")).to_contain_text(f"Tent peg {peg}")
+        expect(page.locator("[data-total]")).to_contain_text("£7.00")
+    eventually(lambda: page.evaluate(BASKET_OF_THE_SHOP) == [peg])
+    page.goto("/basket")
+    expect(page.get_by_role("heading", name=f"Tent peg {peg}")).to_be_visible()

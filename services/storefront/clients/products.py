@@ -102,6 +102,10 @@ class Products(Client):
         path = f"/v1/products/{segment(productid)}/reviews"
         return self.http.post(path, body, token=token, headers=once(key))
 
+    def category_database(self, method: str, path: str, body: bytes | None) -> Answer:
+        """The database of one category, as `/v1/products/sync/...` speaks to PouchDB."""
+        return self.http.fetch(method, f"/v1/products/sync/{path}", body, token=ANONYMOUS, deadline=10)
+
     def lookup(self, productids: list[str], currency: str = "", group: str = "", language: str = "") -> Json:
         body = {
             "productids": productids,

@@ -46,6 +46,7 @@ from services.storefront.pages.desk import (
 from services.storefront.pages.device import device
 from services.storefront.pages.gift_cards import gift_cards
 from services.storefront.pages.installable import installable
+from services.storefront.pages.kept_categories import kept_categories
 from services.storefront.pages.language import language
 from services.storefront.pages.mailbox import mailbox
 from services.storefront.pages.orders import orders as own_orders
@@ -63,6 +64,7 @@ BLUEPRINTS = (
     language,
     installable,
     device,
+    kept_categories,
     basket,
     checkout,
     codes,

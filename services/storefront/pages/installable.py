@@ -27,7 +27,7 @@ SHELL = (
 """What pages need besides their own text, of the files in `static`."""
 
 DATABASE = "installed/pouchdb.min.js"
-KEEPING = (DATABASE, "device.js")
+KEEPING = (DATABASE, "device.js", "kept.js")
 
 
 @installable.get("/manifest.webmanifest")

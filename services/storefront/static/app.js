@@ -57,6 +57,29 @@
     lasting("waiting-note", refused ? "bad" : "warn", link);
   }
 
+  /* The button of a department keeps it on the device, or no longer. */
+  async function offerToKeep(device) {
+    if (!globalThis.shopKept) await script("kept.js");
+    const kept = globalThis.shopKept;
+    const button = document.querySelector("[data-keep]");
+    const show = async () => {
+      const isKept = await kept.isKept(button.dataset.keep);
+      button.setAttribute("aria-pressed", String(isKept));
+      button.textContent = isKept ? button.dataset.textKept : button.dataset.textKeep;
+      button.hidden = false;
+    };
+    if (button) {
+      await show();
+      button.addEventListener("click", async () => {
+        button.disabled = true;
+        await (button.getAttribute("aria-pressed") === "true" ? kept.drop : kept.keep)(button.dataset.keep).catch(() => {});
+        await show();
+        button.disabled = false;
+      });
+    }
+    if (device.token()) await kept.fill();
+  }
+
   async function start() {
     const device = await ready;
     if (!texts.owner && !fromDevice) return device.wipe(); // logged out elsewhere, or the session has ended
@@ -75,7 +98,7 @@
       }
     });
     navigator.serviceWorker.addEventListener("message", ({ data }) => data === "send" && device.send());
-    document.dispatchEvent(new Event("shop:device"));
+    if (device.owner()) await offerToKeep(device);
   }
   setTimeout(() => start().catch(() => {}), fromDevice || texts.eager !== undefined ? 0 : 1000); // after the page; one that is left at once costs nothing
 

@@ -204,5 +204,5 @@ globalThis.shopDevice = (() => {
     return wipe();
   }
 
-  return { owner, open, who, sync, basket, add, setQuantity, expected, order, orders, send, decide, badge, wipe, leave, changed, documents: (prefix) => all(mine, prefix) };
+  return { owner, open, who, sync, basket, add, setQuantity, expected, order, orders, send, decide, badge, wipe, leave, changed, tell, token: () => csrf, documents: (prefix) => all(mine, prefix), write: (id, content) => put(mine, id, content), remove: async (id) => mine.remove(await mine.get(id)), remember: (id, content) => put(here, id, content), known: (id) => here.get(id).catch(() => null) };
 })();

@@ -6,6 +6,7 @@
   const asked = document.body.dataset.asked ?? "own";
   for (const each of document.querySelectorAll("[data-when]")) each.hidden = !each.dataset.when.split(" ").includes(asked);
 
+  const kept = globalThis.shopKept;
   if (!device) return;
 
   const root = document.getElementById("device");
@@ -92,6 +93,23 @@
     }));
   }
 
+  const SHOWN = 60;
+
+  async function drawKept() {
+    const section = document.getElementById("departments");
+    const found = await kept.search(section.querySelector("input").value);
+    const status = section.querySelector("[data-found]");
+    section.hidden = !(await kept.list()).length;
+    status.textContent = fill(status.dataset.textFound, { count: found.length, shown: Math.min(SHOWN, found.length) });
+    section.querySelector("[data-goods]").replaceChildren(...found.slice(0, SHOWN).map((each) => {
+      const add = button(status.dataset.textAdd, () => device.add(each.key, 1, each));
+      add.append(element("span", { className: "hide-text", textContent: ` ${each.name}` }));
+      const link = element("a", { href: `/product/${encodeURIComponent(each.productid)}`, textContent: each.name });
+      const stock = element("span", { className: "quiet small", textContent: fill(status.dataset.textStock, { count: each.stock }) });
+      return element("li", { className: "row" }, link, element("span", { className: "sum", textContent: money(each.price) }), stock, ...(each.stock > 0 ? [add] : []));
+    }));
+  }
+
   async function draw() {
     const open = device.open();
     root.hidden = !open;
@@ -100,6 +118,7 @@
     await drawBasket(!document.activeElement?.closest("[data-lines]"));
     await drawWaiting();
     await drawRest();
+    await drawKept();
   }
 
   let drawn = Promise.resolve();
@@ -111,6 +130,7 @@
     device.order({ address_id: chosen("address_id"), card: chosen("card") }).then(redraw);
   });
   document.addEventListener("focusout", (event) => event.target.closest("[data-lines]") && setTimeout(redraw));
+  document.getElementById("kept-words").addEventListener("input", drawKept);
   device.changed.addEventListener("change", redraw);
   redraw();
   const place = { checkout: "basket" }[asked] ?? asked;

@@ -1,0 +1,51 @@
+"""Categories that a customer keeps on a device: the products service's database of each, and which ones lie in a department."""
+
+import base64
+import binascii
+from urllib.parse import quote, urlencode
+
+import orjson
+from flask import Blueprint, Response, request
+from werkzeug import Response as BaseResponse
+
+from services.storefront.pages.context import services
+from services.storefront.pages.csrf import SAFE_METHODS
+from services.storefront.pages.device import refuse
+from services.storefront.pages.language import shown_menu
+from services.storefront.rules.taxonomy import Category
+from shared.errors import AisleError, NotFound
+
+kept_categories = Blueprint("kept_categories", __name__, url_prefix="/device/kept")
+kept_categories.register_error_handler(AisleError, refuse)
+
+MAX_PLACES = 40
+"""Categories of one department that a device keeps."""
+
+
+@kept_categories.get("")
+def places() -> BaseResponse:
+    """`category` and what is in it, as far as a device keeps it: {"places": [{"category", "label"}]}"""
+    asked = request.args.get("category", "")
+    found = shown_menu().find(asked)
+    listed = [{"category": asked, "label": shown_menu().label(asked)}] if found is None else _within(found)
+    return Response(orjson.dumps({"places": listed[:MAX_PLACES]}), mimetype="application/json")
+
+
+@kept_categories.route("/<key>/", defaults={"path": ""})
+@kept_categories.route("/<key>/<path:path>", methods=["GET", "POST", "PUT"])
+def database(key: str, path: str) -> BaseResponse:
+    """The database of one category; `key` is its path in URL-safe base64, for its names may hold what addresses do not."""
+    try:
+        category = base64.urlsafe_b64decode(key + "=" * (-len(key) % 4)).decode()
+    except (binascii.Error, ValueError):
+        raise NotFound("There is no such category.") from None
+    query = f"?{urlencode(request.args.to_dict())}" if request.args else ""
+    target = f"{quote(quote(category, safe=''), safe='')}/{quote(path, safe='/')}{query}"
+    body = None if request.method in SAFE_METHODS else request.get_data()
+    answer = services().products.category_database(request.method, target, body)
+    return Response(answer.body, answer.status, mimetype="application/json")
+
+
+def _within(place: Category) -> list[dict[str, str]]:
+    own = [{"category": place.path, "label": place.label}]
+    return own + [each for child in place.children for each in _within(child)]

@@ -8,7 +8,9 @@ ids and the charge's key come from the customer and the Idempotency-Key, and fro
 import os
 import secrets
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import requests
@@ -98,9 +100,14 @@ def test_a_gift_card_spent_at_every_node_is_never_overdrawn(
     key = CreditKey(GIFT_CARD, card["id"], "GBP")
     eventually(lambda: not (settle_conflicts(deps) or deps.credits.chain(key).conflicts))
     eventually(lambda: deps.credits.chain(key).balance == 4 * 1500 - spent)
-    shown = f"/v1/admin/gift-cards/{card['id']}"
-    eventually(lambda: shops[-1].get(shops[-1].admin, shown).ok)  # a node that was cut off answers later
-    assert left_on(shops[-1], card) == 4 * 1500 - spent
+    eventually(lambda: _agree_on(shops[-1], card, 4 * 1500 - spent))
+
+
+def _agree_on(shop: Shop, card: dict[str, Any], left: int) -> bool:
+    """Whether desk and customers read this. What a node that was cut off lists is behind for seconds, whatever it answered a moment ago."""
+    with suppress(AssertionError, KeyError):
+        return left_on(shop, card) == left
+    return False
 
 
 @pytest.mark.parametrize("round_", range(2))

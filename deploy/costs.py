@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from deploy import piles
+
 PAGE = Path(__file__).with_name("COSTS.md")
 
 
@@ -219,6 +221,7 @@ def _growth() -> Iterator[str]:
     yield "(`PAGE_CACHE_SECONDS`); the menu, the counts of filters and the first pages of departments are kept by the shop; what is too many is a 429, asked again with a pause."
     yield "One product's stock is a chain of slots, each written after the one before: its buyers queue, those of other products do not."
     yield from _stock()
+    yield from piles.section()
 
 
 def _stock() -> Iterator[str]:

@@ -83,6 +83,15 @@ def test_the_trail_is_a_file(shop: Shop, admin: Person, keeper: Visitor) -> None
     assert [row["date"] for row in rows] == sorted((row["date"] for row in rows), reverse=True)
 
 
+def test_the_file_is_of_the_actor_that_the_page_is_filtered_by(
+    shop: Shop, admin: Person, keeper: Visitor
+) -> None:
+    for actor, found in ((admin.userid, {admin.userid}), ("nobody-at-all", set())):
+        link = keeper.get(f"/admin/audit?actor={actor}").link("All of it as CSV")
+        rows = list(csv.DictReader(io.StringIO(keeper.get(link).body.decode())))
+        assert {row["actor"] for row in rows} == found
+
+
 def test_pages_hold_all_services_in_the_order_of_time(shop: Shop, admin: Person) -> None:
     orders, products = shop.urls["orders"], shop.urls["products"]
     for number in range(3):

@@ -1,0 +1,88 @@
+"""What grows as long as the shop sells, and what bounds it: a part of deploy/COSTS.md.
+
+Measured with `python -m services.growth` before and after 40 orders of a guest's with one line each, which were delivered, and 40 checkouts whose
+card was declined; each customer ordered once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Pile:
+    """`documents` and their `size` in bytes for a thousand of what makes them."""
+
+    what: str
+    of: str
+    documents: int
+    size: int
+    bound: str
+
+
+NEVER: Final = "nothing: kept for ever"
+STOCK: Final = (
+    "`STOCK_HISTORY_DAYS` (400): a thousand movements become one total, what they stood for is removed"
+)
+MEASURED: Final = (
+    Pile("an order with its customer, line, payment, parcel and arrival", "orders", 7000, 4_101_750, NEVER),
+    Pile("e-mails that were sent about it (notices)", "orders", 3000, 916_000, NEVER),
+    Pile("its summary", "orders", 1000, 750_500, NEVER),
+    Pile(
+        "the first order of a customer",
+        "orders",
+        1000,
+        243_000,
+        "nothing: one for each customer; erasing a guest",
+    ),
+    Pile("its stock: reservation, settlement, movement", "products", 3000, 912_800, STOCK),
+    Pile(
+        "a declined checkout: order, customer, line, cancellation, summary", "orders", 5000, 3_271_000, NEVER
+    ),
+    Pile("its stock: kept and given back", "products", 4000, 1_226_550, STOCK),
+    Pile(
+        "charges, void ones too",
+        "sandboxledger",
+        2000,
+        556_000,
+        "the sandbox's alone: a real provider keeps its own",
+    ),
+)
+OTHERS: Final = (
+    ("orders", "audit trail", "1 for each act of staff", "nothing: it stays, in a partition a month"),
+    ("orders", "dead letters", "1 for a job that failed for good, 1 when it is sent again", NEVER),
+    ("orders", "draft orders", "1 for each, while it is not placed", "`DRAFT_DAYS` (30) without a change"),
+    ("orders", "daily figures", "2 for each address and day", NEVER),
+    (
+        "orders",
+        "closings and reports",
+        "1 a day and 1 a month; 1 for each part of a report that was asked for",
+        NEVER,
+    ),
+    ("orders", "blocks of order numbers", "1 for each block of a process", NEVER),
+    ("users", "e-mails about accounts", "1 for each", "a year"),
+    ("users", "how far a device has synced", "1 for each device", "90 days without a sync"),
+    ("users", "sessions", "1 for each log-in", "`REFRESH_TOKEN_DAYS` (30)"),
+    ("products", "searches, those that found nothing too", "1 a day with 2,000 queries at most", "30 days"),
+    ("products", "old prices, notes, reviews", "1 for each", "nothing: they belong to the product"),
+    ("Redis", "answers of rate and tax providers", "1 for each question", "15 minutes"),
+    (
+        "Redis",
+        "progress of imports",
+        "1 for each import",
+        "an hour; an import's report is its answer, and is not kept",
+    ),
+)
+
+
+def section() -> Iterator[str]:
+    yield "\n## What piles up\n\nMeasured with `python -m services.growth` (documents of each type, and the bytes of their JSON) before and after 40 orders of guests with one line each that were delivered, and 40"
+    yield "checkouts whose card was declined; for 1,000 of them:\n"
+    yield "| database | what | documents | bytes | bounded by |\n|---|---|---|---|---|"
+    for each in MEASURED:
+        yield f"| {each.of} | {each.what} | {each.documents:,} | {each.size:,} | {each.bound} |"
+    yield "\nWhat orders do not decide:\n\n| where | what | how many | bounded by |\n|---|---|---|---|"
+    for where, what, many, bound in OTHERS:
+        yield f"| {where} | {what} | {many} | {bound} |"
+    yield "\nA checkout that is refused before its order is written (a wrong code, a field, goods that nobody sells) leaves nothing. One that is given up later (no stock, a payment that failed) leaves its order"
+    yield "with the cancellation: the same request is answered alike, and a late payment is paid back. These are not removed, nor are orders of closed years: [why](../docs/decisions/13-what-is-kept.md)."

@@ -26,6 +26,7 @@ _ERRORS: dict[int, type[errors.AisleError]] = {
     for cls in (
         errors.BadRequest,
         errors.Unauthorized,
+        errors.Gone,
         errors.PaymentRequired,
         errors.Forbidden,
         errors.NotFound,

@@ -3,6 +3,7 @@
 AisleError
 ├── BadRequest        400  the request cannot be read (a damaged cursor, broken JSON)
 ├── Unauthorized      401  nobody is logged in
+│   └── Gone          410  nobody ever will be: the account was erased
 ├── PaymentRequired   402  a payment was declined
 ├── Forbidden         403  logged in, but not allowed
 ├── NotFound          404  no such thing, or not yours
@@ -26,6 +27,7 @@ __all__ = [
     "BadRequest",
     "Conflict",
     "Forbidden",
+    "Gone",
     "Invalid",
     "NotFound",
     "PaymentRequired",
@@ -39,6 +41,10 @@ __all__ = [
 
 class Unauthorized(AisleError):
     status, code, title = 401, "unauthorized", "Log in first"
+
+
+class Gone(Unauthorized):
+    status, code, title = 410, "gone", "It was erased"
 
 
 class PaymentRequired(AisleError):

@@ -45,6 +45,16 @@ class Marks:
         return f"changed:{self._namespace}:{name}"
 
 
+def marks_of_people(redis: Redis, prefix: str) -> Marks:
+    """Of what people's devices wait for, each by `device_mark`; `prefix` is that of the shop's databases."""
+    return Marks(redis, f"{prefix}users")
+
+
+def device_mark(userid: str) -> str:
+    """Changed with whatever a person's devices are shown: what is in their partition, and their orders."""
+    return f"user{userid}"
+
+
 @dataclass(frozen=True)
 class _Waiter:
     name: str

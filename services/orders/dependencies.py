@@ -46,6 +46,7 @@ from shared.mail import Mailer, open_mailer
 from shared.mail_html import Letterhead
 from shared.redis import open_redis
 from shared.translation import Language, translated_languages
+from shared.waiting import Marks, marks_of_people
 
 TRANSLATIONS: Final = Path(__file__).parent / "translations"
 
@@ -73,6 +74,8 @@ class Dependencies:
     locks: Locks
     terms_cache: TermsCache
     cache_tags: CacheTags
+    marks: Marks
+    """Of people, whose devices wait for what becomes of their orders."""
     policy: Policy
     languages: dict[str, Language]
     printer: Printer
@@ -175,6 +178,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
             redis, Background(1), stores.settings, stores.orders.database.name, _initial_terms(settings)
         ),
         cache_tags=CacheTags(redis),
+        marks=marks_of_people(redis, stores.server.prefix),
         policy=Policy(
             courier.name,
             settings.attempt_seconds,

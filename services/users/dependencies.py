@@ -8,7 +8,6 @@ from redis import Redis
 
 from services.users.clients.letterhead import ShopLetterhead
 from services.users.clients.services import Orders, Products
-from services.users.documents import DESIGN
 from services.users.security.keys import DeviceTokens, RefreshTokens, SigningKeys, load_keys
 from services.users.security.passwords import Passwords
 from services.users.settings import JobSettings, Settings
@@ -24,7 +23,7 @@ from shared.locks import Locks
 from shared.mail import BackgroundMailer, Mailer, open_mailer
 from shared.redis import open_redis
 from shared.translation import Language, active_language, translated_languages
-from shared.waiting import Marks, Waiting
+from shared.waiting import Waiting, marks_of_people
 
 TRANSLATIONS: Final = Path(__file__).parent / "translations"
 
@@ -94,13 +93,13 @@ def open_dependencies(settings: Settings) -> Dependencies:
         mailer=_mailer(settings),
         background=Background(threads=1),
         import_progress=ImportProgress(redis, jobs["store"].database.name),
-        waiting=Waiting(Marks(redis, jobs["store"].database.name), settings.sync_waiting),
+        waiting=Waiting(marks_of_people(redis, jobs["store"].server.prefix), settings.sync_waiting),
     )
 
 
 def _for_jobs(settings: JobSettings, redis: Redis) -> dict[str, Any]:
     server = open_server(settings)
-    marks = Marks(redis, server.open(DESIGN).name)
+    marks = marks_of_people(redis, server.prefix)
     store = UserStore(server, marks.change)
     orders = Orders(ServiceClient("orders", settings.orders_url, settings.service_secret))
     letterhead = ShopLetterhead(orders, settings.shop_name, settings.storefront_url)

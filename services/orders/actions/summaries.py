@@ -11,6 +11,7 @@ from services.orders.rules.summaries import is_current, known_first, summary_doc
 from services.orders.store import SummaryStore
 from shared.couch import UpdateConflict
 from shared.errors import Unavailable
+from shared.waiting import device_mark
 
 BATCH: Final = 1000
 """Documents that are read at once."""
@@ -22,7 +23,8 @@ SHAPE: Final = 2
 
 
 def summarise(deps: Dependencies, found: OrderDocuments) -> None:
-    """Writes the summary unless it is there as it should be: 1 write for all that happened since it was written."""
+    """Writes the summary unless it is there as it should be: 1 write for all that happened since it was written. Devices of the customer that
+    wait for changes hear of it."""
     for _ in range(MAX_ATTEMPTS):
         if not found.exists:
             return
@@ -30,9 +32,13 @@ def summarise(deps: Dependencies, found: OrderDocuments) -> None:
         if is_current(found, summary):
             return
         try:
-            return deps.summaries.put(summary)
+            deps.summaries.put(summary)
         except UpdateConflict:
             found = deps.orders.order(found.order["orderid"])
+            continue
+        if summary["userid"]:
+            deps.marks.change([device_mark(summary["userid"])])
+        return
     raise Unavailable("Others are changing this order just now.")
 
 

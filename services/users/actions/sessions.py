@@ -15,7 +15,7 @@ from services.users.declarations.accounts import Account, Session
 from services.users.dependencies import Dependencies, JobDependencies
 from services.users.documents import SESSION, SESSION_USER_FIELDS, USER, auth_id, claim_id, user_document
 from services.users.rules.accounts import is_live
-from services.users.rules.errors import BadLogin, BadRefreshToken
+from services.users.rules.errors import AccountErased, BadLogin, BadRefreshToken
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import UpdateConflict
 from shared.emails import normalised_email
@@ -78,7 +78,7 @@ def _checked(deps: Dependencies, email: str, password: str) -> Account:
 
 
 def refresh(deps: Dependencies, text: str, *, by_service: bool = False) -> dict[str, Any]:
-    """The next tokens of a session. Raises BadRefreshToken; a token used before ends its session. 1 read, 1 write.
+    """The next tokens of a session. Raises BadRefreshToken, AccountErased; a token used before ends its session. 1 read, 1 write.
 
     `by_service`: one of our own asks for a browser; for a minute it may ask again, since an answer may be lost.
     """
@@ -90,7 +90,9 @@ def refresh(deps: Dependencies, text: str, *, by_service: bool = False) -> dict[
     as_of = _milliseconds()
     found = deps.store.get_many(ids)
     doc = SESSION.typed(found.get(ids[1]))
-    user = check_session(deps, USER.typed(found.get(ids[0])), doc, began)
+    account = USER.typed(found.get(ids[0]))
+    check_not_erased(account)
+    user = check_session(deps, account, doc, began)
     present = doc["generation"] if doc else 0
     advanced = generation == present and _advance(deps, doc, userid, session, generation + 1, began)
     if not advanced and not (by_service and _advanced_just_now(deps, ids[1], generation)):
@@ -158,6 +160,12 @@ def _account_by_claim(deps: Dependencies, email: str, indexed: Account | None) -
     known = indexed is not None and user is not None and indexed["password"] == user["password"]
     may = user is not None and is_live(user) and user["email_verified"] and user["email"] == email
     return user if may and not known else None
+
+
+def check_not_erased(user: Account | None) -> None:
+    """For who shows a token that was this account's: its devices are told to forget. Raises AccountErased."""
+    if user is not None and user.get("erasure"):
+        raise AccountErased("This account is closed.")
 
 
 def check_session(deps: Dependencies, user: Account | None, doc: Session | None, began: int) -> Account:

@@ -5,15 +5,16 @@ Each request reads the customer's partition once, and writes only when it has so
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from services.users.actions.profile import live_user
+from services.users.actions.sessions import check_not_erased, check_session
 from services.users.actions.sync_documents import ORDER_PREFIX, ORDER_TYPE, shown_documents
 from services.users.declarations.sync import STATE_KEY, SYNC_STATE, Branch, Entry, SyncState
 from services.users.dependencies import Dependencies
-from services.users.documents import is_blank, user_document
+from services.users.documents import SESSION, USER, is_blank, user_document
+from services.users.rules.errors import BadRefreshToken
 from services.users.rules.sync_revisions import (
     Told,
     holds,
@@ -26,6 +27,8 @@ from shared.clock import timestamp
 from shared.couch import Doc, UpdateConflict, split_id
 from shared.errors import Unavailable
 from shared.replication import database_information, digest_of
+from shared.sessions import SessionEnded
+from shared.user import User
 
 log = logging.getLogger(__name__)
 
@@ -62,13 +65,14 @@ def own_orders(deps: Dependencies, token: str) -> Orders:
     return lambda: deps.orders.of_customer(token, SHOWN_ORDERS, _ORDERS_DEADLINE)
 
 
-def read(deps: Dependencies, userid: str, orders: Orders | None = None) -> Snapshot:
+def read(deps: Dependencies, user: User, orders: Orders | None = None) -> Snapshot:
     """What there is and what is told of it. 1 partition query, and what `orders` asks; without those, or while they cannot be had, they stay as told.
 
-    Raises Unauthorized for a closed account.
+    Whose session it is stands there too, so one that has ended reads nothing more at once. Raises SessionEnded, AccountErased.
     """
+    userid = user.userid
     docs = deps.store.documents_of(userid)
-    live_user(docs)
+    _check_asker(deps, docs, user)
     stored = SYNC_STATE.typed(next((doc for doc in docs if doc["type"] == SYNC_STATE.name), None))
     if stored is not None and is_blank(stored):
         stored = None
@@ -88,10 +92,10 @@ def read(deps: Dependencies, userid: str, orders: Orders | None = None) -> Snaps
     return Snapshot(userid, documents, shown, told, stored, unseen)
 
 
-def read_told(deps: Dependencies, userid: str, orders: Orders | None = None) -> Snapshot:
+def read_told(deps: Dependencies, user: User, orders: Orders | None = None) -> Snapshot:
     """`read`, and what is told is stored, so that it is the same for everybody who asks later. 1 write when there was something new."""
     for _ in range(MAX_ATTEMPTS):
-        snapshot = read(deps, userid, orders)
+        snapshot = read(deps, user, orders)
         if snapshot.is_stored or store(deps, snapshot):
             return snapshot
     raise UpdateConflict("The data changes too quickly; try again.")
@@ -109,6 +113,17 @@ def store(deps: Dependencies, snapshot: Snapshot) -> bool:
         updated=timestamp(),
     )
     return deps.store.try_put({**doc, "_rev": snapshot.stored["_rev"]} if snapshot.stored else doc)
+
+
+def _check_asker(deps: Dependencies, docs: Iterable[Doc], user: User) -> None:
+    account = next(iter(USER.among(docs)), None)
+    check_not_erased(account)
+    there = [each for each in SESSION.among(docs) if not is_blank(each)]
+    session = next((each for each in there if each["session"] == user.session), None)
+    try:
+        check_session(deps, account, session, user.session_started)
+    except BadRefreshToken:
+        raise SessionEnded("Log in again.") from None
 
 
 def digests(shown: Mapping[str, Doc]) -> dict[str, str]:

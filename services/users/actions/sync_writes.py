@@ -34,6 +34,7 @@ from services.users.rules.sync_revisions import (
 from shared.couch import Doc, UpdateConflict
 from shared.errors import AisleError, Forbidden, Unavailable
 from shared.replication import digest_of
+from shared.user import User
 
 MAX_PUSHED: Final = 500
 _LOCK_SECONDS: Final = 2.0
@@ -56,7 +57,7 @@ class Row:
 
 
 def push(
-    deps: Dependencies, userid: str, docs: Sequence[Mapping[str, Any]], *, new_edits: bool = True
+    deps: Dependencies, user: User, docs: Sequence[Mapping[str, Any]], *, new_edits: bool = True
 ) -> list[Row]:
     """What became of each, in their order. 1 partition query, 1 global query at products for baskets and wishes, 1 write of all documents and 1 of what is told.
 
@@ -66,10 +67,10 @@ def push(
     products = deps.products.lookup(keys)
     categories = frozenset(filter(deps.products.has_category, named_categories(docs)))
     rows: dict[int, Row] = {}
-    with deps.locks.hold(f"sync {userid}", wait=_LOCK_SECONDS):
+    with deps.locks.hold(f"sync {user.userid}", wait=_LOCK_SECONDS):
         for _ in range(MAX_ATTEMPTS):
             left = {place: doc for place, doc in enumerate(docs) if place not in rows}
-            batch = _Batch(read(deps, userid), products, categories, new_edits)
+            batch = _Batch(read(deps, user), products, categories, new_edits)
             found = {place: batch.take(doc) for place, doc in left.items()}
             lost = batch.write(deps)
             if batch.tell(deps):

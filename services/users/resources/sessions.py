@@ -34,6 +34,7 @@ def log_in(body: dict[str, str]) -> Response:
 @sessions.arguments(requests.RefreshToken)
 @sessions.response(200, answers.SessionTokens)
 @sessions.alt_response(401, "UNAUTHORIZED")
+@sessions.alt_response(410, "GONE")
 def refresh(body: dict[str, str]) -> Response:
     """Exchange a refresh token for the next; using one twice ends the session"""
     return _tokens(act.refresh(dependencies(), body["refresh_token"], by_service=is_service_call()))

@@ -6,15 +6,18 @@ Answers have CouchDB's shapes, also those that refuse: {"error": "forbidden", "r
 import re
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, current_app, request
 
 from services.users.actions import sync as act
 from services.users.actions import sync_points, sync_writes
+from services.users.actions.sessions import check_not_erased
 from services.users.actions.sync_documents import ORDER_PREFIX
-from services.users.documents import user_partition
 from services.users.resources.context import dependencies
+from services.users.rules.errors import AccountErased
 from shared.errors import BadRequest, Forbidden, TooLarge, Unavailable
 from shared.replication import MissingDocument
+from shared.sessions import SessionEnded
+from shared.waiting import device_mark
 from shared.web import current_user, json_answer, require_user
 from shared.web import replication as wire
 from shared.web.auth import sessions
@@ -23,6 +26,17 @@ sync = Blueprint("sync", __name__, url_prefix="/v1/users/me/sync")
 
 _POINT_NAME = re.compile(r"[A-Za-z0-9._=~-]{1,128}")
 wire.refuse_as_couchdb(sync)
+
+
+@sync.errorhandler(SessionEnded)
+def refuse_ended_session(error: SessionEnded) -> Response:
+    """Of an account that was erased the device is told so, that it may forget: 1 read"""
+    token_user = current_app.extensions["aisle.tokens"].verify(_token())
+    try:
+        check_not_erased(dependencies().store.user(token_user.userid))
+    except AccountErased as erased:
+        return wire.refused(erased)
+    return wire.refused(error)
 
 
 # The database.
@@ -70,14 +84,14 @@ def changes() -> Response:
         include_docs=wire.flag("include_docs"),
         descending=wire.flag("descending"),
     )
-    deps, userid = dependencies(), current_user().userid
-    partition = user_partition(userid)
-    mark = deps.waiting.mark(partition) if feed == "longpoll" else None
-    snapshot = act.read_told(deps, userid, act.own_orders(deps, _token()))
+    deps, user = dependencies(), current_user()
+    waited_for = device_mark(user.userid)
+    mark = deps.waiting.mark(waited_for) if feed == "longpoll" else None
+    snapshot = act.read_told(deps, user, act.own_orders(deps, _token()))
     told = act.changes(snapshot, query)
     if feed == "longpoll" and not told["results"]:
         seconds = wire.wait_seconds(deps.settings.sync_wait_seconds)
-        if not deps.waiting.park(request.environ, partition, mark, seconds) and deps.waiting.is_full():
+        if not deps.waiting.park(request.environ, waited_for, mark, seconds) and deps.waiting.is_full():
             raise Unavailable("Too many devices wait for changes just now.", retry_after=10)
     return json_answer(told)
 
@@ -217,7 +231,7 @@ def _push(docs: list[dict[str, Any]], new_edits: bool) -> list[sync_writes.Row]:
     if len(docs) > sync_writes.MAX_PUSHED:
         raise TooLarge(f"Send {sync_writes.MAX_PUSHED} documents at most.")
     sessions().confirm(current_user())
-    return sync_writes.push(dependencies(), current_user().userid, docs, new_edits=new_edits)
+    return sync_writes.push(dependencies(), current_user(), docs, new_edits=new_edits)
 
 
 def _found(snapshot: act.Snapshot, docid: str, rev: Any, revs: bool, latest: bool) -> dict[str, Any]:
@@ -243,7 +257,7 @@ def _row(snapshot: act.Snapshot, docid: Any) -> dict[str, Any]:
 
 def _snapshot(*, orders: bool = False) -> act.Snapshot:
     deps = dependencies()
-    return act.read_told(deps, current_user().userid, act.own_orders(deps, _token()) if orders else None)
+    return act.read_told(deps, current_user(), act.own_orders(deps, _token()) if orders else None)
 
 
 # What a request says.

@@ -1,6 +1,6 @@
 """What the users service refuses, each with the code that clients read."""
 
-from shared.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
+from shared.errors import Conflict, Forbidden, Gone, Invalid, NotFound, Unauthorized
 
 
 class EmailTaken(Conflict):
@@ -13,6 +13,10 @@ class BadLogin(Unauthorized):
 
 class BadRefreshToken(Unauthorized):
     code, title = "bad_refresh_token", "This session has ended"
+
+
+class AccountErased(Gone):
+    code, title = "account_erased", "This account was erased"
 
 
 class WrongPassword(Forbidden):

@@ -168,7 +168,7 @@ class UserStore:
     def put(self, doc: D) -> D:
         """Writes and returns the document with its new revision. Raises UpdateConflict."""
         written = cast(D, {**doc, "_rev": self.database.put(doc)})
-        self._tell([doc["_id"]])
+        self._tell([doc["_id"]], ended=bool(doc.get("revoked")))
         return written
 
     def try_put(self, doc: Document) -> bool:
@@ -190,10 +190,10 @@ class UserStore:
         self.database.delete(doc["_id"], doc["_rev"])
         self._tell([doc["_id"]])
 
-    def _tell(self, docids: Iterable[str]) -> None:
-        """Of what devices sync; how far one is says nothing to the others."""
+    def _tell(self, docids: Iterable[str], *, ended: bool = False) -> None:
+        """Of what devices sync, and of a session that has `ended`; how far a device is says nothing to the others."""
         keys = [docid.partition(":") for docid in docids if docid.startswith("user")]
-        self._changed({partition for partition, _, key in keys if not key.startswith(_UNSYNCED)})
+        self._changed({partition for partition, _, key in keys if ended or not key.startswith(_UNSYNCED)})
 
     def waited_for(self) -> list[str]:
         """SKUs for which somebody waits. 1 global query, for the worker."""

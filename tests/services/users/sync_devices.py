@@ -23,10 +23,13 @@ ADDRESS = {
 
 @pytest.fixture(scope="module")
 def users_url(prepared, service, environment):
+    """Devices wait for longer than requests of tests do, so one that is answered was woken."""
     environment["USERS_URL"] = f"http://127.0.0.1:{free_port()}"
     prepared(DESIGN, PRODUCTS)
     service("products")
-    return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", MAILS_PER_HOUR="100")
+    return service(
+        "users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", MAILS_PER_HOUR="100", SYNC_WAIT_SECONDS="300"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ def test_erasure_leaves_a_nameless_marker_and_frees_the_email(person, nobody, da
     assert ann.get("/v1/users/me").status_code == 401
     assert ann.get("/v1/users/me/export").status_code == 401
     assert nobody.post("/v1/sessions", {"email": ann.email, "password": PASSWORD}).status_code == 401
-    assert nobody.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token}).status_code == 401
+    assert nobody.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token}).status_code == 410
     assert person(email=ann.email).userid != ann.userid
 
 

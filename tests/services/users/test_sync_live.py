@@ -1,6 +1,9 @@
 """Devices that wait for changes, sessions that end meanwhile, and what requests cost."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from tests.services.users.conftest import Api, calls, log_in
 from tests.services.users.sync_devices import (
@@ -61,3 +64,45 @@ def test_what_each_request_costs(person, goods):
     pushed = ann.post(f"{SYNC}/_bulk_docs", {"docs": [edited(known, quantity=3)], "new_edits": False})
     assert calls(pushed) == {"partition": 1, "global": 0, "read": 2, "write": 2}
     assert calls(ann.get(SYNC)) == {"partition": 0, "global": 0, "read": 1, "write": 0}
+
+
+def refused(person, path="/_changes", **params):
+    answer = person.get(f"{SYNC}{path}", params=params)
+    return answer.status_code, answer.json().get("code")
+
+
+@pytest.mark.parametrize("end", ["this", "everywhere", "erased"])
+def test_a_device_that_waits_when_its_session_ends_is_told_so(person, goods, end):
+    ann = person()
+    since = changes(ann)["last_seq"]
+    other = log_in(Api(ann.base), ann.email)
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(refused, other, since=since, feed="longpoll")
+        time.sleep(1)
+        assert not waits.done()
+        if end == "this":
+            assert other.delete("/v1/sessions").status_code == 204
+        elif end == "everywhere":
+            assert ann.delete("/v1/sessions?everywhere=true").status_code == 204
+        else:
+            assert ann.delete("/v1/users/me").status_code == 204
+        told = waits.result()
+    expected = (410, "account_erased") if end == "erased" else (401, "session_ended")
+    assert told == expected
+    for path in ("", "/profile", "/_all_docs", "/_changes"):
+        if path:  # what the database is called says nothing of anybody
+            assert refused(other, path) == expected
+    pushed = other.post(f"{SYNC}/_bulk_docs", {"docs": [], "new_edits": False})
+    assert (pushed.status_code, pushed.json()["code"]) == expected
+    renewed = other.post("/v1/sessions/refresh", {"refresh_token": other.refresh_token})
+    assert renewed.status_code == expected[0]
+    assert renewed.json()["code"] == ("account_erased" if end == "erased" else "bad_refresh_token")
+
+
+def test_a_token_that_is_over_is_another_matter(users_url):
+    answer = Api(users_url, token="nonsense").get(f"{SYNC}/_changes")
+    assert (answer.status_code, answer.json()["error"], answer.json().get("code")) == (
+        401,
+        "unauthorized",
+        None,
+    )

@@ -1,5 +1,6 @@
 """The shop as an app: its manifest, its service worker, and the pages, which stay what they are without either."""
 
+import base64
 import re
 from collections.abc import Callable
 
@@ -109,3 +110,13 @@ def test_an_order_of_a_device_is_placed_once(join: Callable[..., Visitor]) -> No
     declined = order | {"key": "a-key-of-this-device-3", "card": "tok_declined"}
     answer = ann.send("POST", "/device/orders", orjson.dumps(declined), csrf)
     assert (answer.status, orjson.loads(answer.body)["code"]) == (402, "payment_declined")
+
+
+def test_a_department_is_kept_by_the_databases_of_its_categories(join: Callable[..., Visitor]) -> None:
+    ann = join("Annie Device")
+    places = orjson.loads(ann.get("/device/kept?category=Home").body)["places"]
+    assert {"Home", "Home#Kitchen", "Home#Lights/Lamps, indoor"} <= {each["category"] for each in places}
+    key = base64.urlsafe_b64encode(b"Home#Lights/Lamps, indoor").decode().rstrip("=")
+    ids = {row["id"] for row in orjson.loads(ann.get(f"/device/kept/{key}/_changes").body)["results"]}
+    assert ids == {"category", "product-lamp-1"}
+    assert ann.get("/device/kept/no-key!/_changes").status == 404

@@ -55,6 +55,40 @@ const acts = {
     live.cancel();
     return {ok: true};
   },
+  // A category that the device keeps, in a database of its own.
+  async keep({folder, url}) {
+    const kept = new PouchDB(folder);
+    const result = brief(await PouchDB.replicate(new PouchDB(url), kept));
+    const {rows} = await kept.allDocs({include_docs: true, conflicts: true});
+    await kept.close();
+    return {...result, docs: rows.map((row) => row.doc)};
+  },
+  // Many devices at once in this one process: each puts a line of its own, then all sync `rounds` times.
+  async crowd({folder, members, rounds}) {
+    const devices = members.map(({token, url, line}, number) => {
+      const fetch = (address, options) => {
+        options.headers.set('Authorization', 'Bearer ' + token);
+        return PouchDB.fetch(address, options);
+      };
+      return {local: new PouchDB(folder + '-' + number), remote: new PouchDB(url, {fetch}), line};
+    });
+    await Promise.all(devices.map(({local, line}) => local.put(line)));
+    const denied = [], errors = [];
+    for (let round = 0; round < rounds; round += 1) {
+      await Promise.all(devices.map(({local, remote}) => new Promise((resolve) => {
+        local.sync(remote)
+          .on('denied', (each) => denied.push(each.doc))
+          .on('error', (error) => { errors.push([error.status, error.reason || error.message]); resolve(); })
+          .on('complete', resolve);
+      })));
+    }
+    const lines = await Promise.all(devices.map(async ({local}) => {
+      const {rows} = await local.allDocs({include_docs: true, conflicts: true, startkey: 'basket-', endkey: 'basket-\ufff0'});
+      await local.close();
+      return rows.map(({doc}) => [doc.productid, doc.quantity, '_conflicts' in doc]);
+    }));
+    return {denied, errors, lines};
+  },
   allOfRemote: async () => (await remote.allDocs({include_docs: true})).rows.map((row) => row.doc),
 };
 

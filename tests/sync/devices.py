@@ -54,6 +54,12 @@ class Device:
         result: dict[str, Any] = self.act("sync", options=options)
         return result
 
+    def keep(self, url: str) -> tuple[int, dict[str, dict[str, Any]]]:
+        """Pulls a category into a database of its own: how many documents were written, and all that is there, by id."""
+        done = self.act("keep", folder=str(self.folder) + "-" + url.rpartition("/")[2], url=url)
+        assert done.get("ok"), done
+        return done["written"], {doc["_id"]: doc for doc in done["docs"]}
+
     def put(self, docid: str, **content: Any) -> None:
         assert "failed" not in self.act("put", doc={"_id": docid, **content})
 

@@ -69,24 +69,21 @@ def shown_documents(category: str, products: Iterable[Product], context: PriceCo
 
 
 def revision(docid: str, number: int) -> str:
-    return f"{number}-{_name(docid)}"
+    return f"{number}-{_name(docid, number)}"
 
 
 def revisions(docid: str, number: int) -> Doc:
     """The newest revision with those before it, as `_revisions` has them."""
-    return {"start": number, "ids": [_name(docid)] * min(number, MAX_HISTORY)}
+    oldest = max(number - MAX_HISTORY, 0)
+    return {"start": number, "ids": [_name(docid, each) for each in range(number, oldest, -1)]}
 
 
 def was_told(docid: str, entry: ToldDocument | None, rev: str) -> bool:
     """Whether this is, or may have been, a revision of a document."""
     number, _, name = rev.partition("-")
-    return (
-        entry is not None
-        and name == _name(docid)
-        and number.isdecimal()
-        and len(number) < 10
-        and 0 < int(number) <= entry["number"]
-    )
+    if entry is None or not number.isdecimal() or len(number) > 9:
+        return False
+    return 0 < int(number) <= entry["number"] and name == _name(docid, int(number))
 
 
 def observed(told: ToldCategory, shown: Mapping[str, Doc], first: int) -> ToldCategory:
@@ -142,6 +139,6 @@ def _without_oldest_tombstones(entries: dict[str, ToldDocument]) -> dict[str, To
     return entries
 
 
-def _name(docid: str) -> str:
-    """All revisions of a document are called alike: what tells them apart is their number."""
-    return hashlib.md5(docid.encode(), usedforsecurity=False).hexdigest()[:8]
+def _name(docid: str, number: int) -> str:
+    """Each of its own: PouchDB looks for whether a revision is a deletion by this name alone."""
+    return hashlib.md5(f"{number} {docid}".encode(), usedforsecurity=False).hexdigest()[:8]

@@ -318,6 +318,7 @@ def test_every_endpoint_keeps_its_contract(
         "PUT /v1/admin/drafts/{id}": "either a price or a discount, and addresses without control characters",
         "GET /v1/admin/reports/tax": "whole days",
         "GET /v1/admin/reports/comparison": "whole days, from one to another",
+        "GET /v1/admin/reports/customers": "whole days, from one to another",
         "GET /v1/admin/orders": "from before to",
         "GET /v1/admin/orders/spend": "either a customer or the e-mail of a guest",
         "PUT /v1/admin/settings": "e-mail addresses, a time zone and a logo that there are",

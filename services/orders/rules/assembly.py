@@ -122,12 +122,6 @@ class OrderDocuments:
         )
 
     @property
-    def pays_for_gift_cards(self) -> bool:
-        """Whether the money for the gift cards that it bought was taken: with the first parcel, or all at once."""
-        takes_parts = self.require_payment().get("several_captures", False)
-        return self.is_captured or (takes_parts and bool(self.parcels))
-
-    @property
     def is_open(self) -> bool:
         """Neither paid nor ended."""
         return self.payment is None and self.cancellation is None

@@ -74,6 +74,12 @@ def taken(found: OrderDocuments) -> Money:
     return money(total, found.order["total"]["currency"])
 
 
+def pays_for_gift_cards(found: OrderDocuments) -> bool:
+    """Whether the money for the gift cards that it bought was taken: with the first parcel, or all at once."""
+    takes_parts = found.require_payment().get("several_captures", False)
+    return found.is_captured or (takes_parts and bool(found.parcels))
+
+
 def unlisted(found: OrderDocuments) -> list[Refund]:
     """Refunds that no decision settles yet. Of an exchange it must be known first what it pays for."""
     listed = listed_refunds(found.captures)

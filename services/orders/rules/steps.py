@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.captures import reserved
+from services.orders.rules.captures import pays_for_gift_cards, reserved
 from services.orders.rules.progress import (
     PAYMENT_LINK,
     Progress,
@@ -100,7 +100,7 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         return Plan((*due, *([] if found.noticed("cancellation") else [NOTIFY_CANCELLATION])))
     if found.is_being_cancelled:
         return Plan((*due, FINISH_CANCELLATION))
-    if found.owes_gift_cards and found.pays_for_gift_cards and found.noticed("payment"):
+    if found.owes_gift_cards and pays_for_gift_cards(found) and found.noticed("payment"):
         due.append(ISSUE_GIFT_CARDS)
     return _parcels(found, due, moment, policy)
 

@@ -9,7 +9,14 @@ import pytest
 from services.products.actions.maintenance import sum_up
 from services.products.documents import DESIGN, partition_of
 from services.products.rules import category_sync as rules
-from services.products.rules.category_sync import ToldCategory, observed, revision, shown_documents, united
+from services.products.rules.category_sync import (
+    ToldCategory,
+    observed,
+    revision,
+    revisions,
+    shown_documents,
+    united,
+)
 from services.products.rules.prices import PriceContext
 from tests.services.products.conftest import Shop, eventually, open_as_worker, product, token
 
@@ -274,6 +281,14 @@ def test_a_state_that_was_lost_begins_above_what_it_told():
     later = observed(ToldCategory("f", 0, {}), {"a": {"n": 2}}, first=1024)
     assert later.entries["a"]["number"] > told.entries["a"]["number"]
     assert later.since(told.named(1)) == 0
+
+
+def test_revisions_of_a_document_have_names_of_their_own():
+    """PouchDB knows a deletion by the name alone."""
+    ids = revisions("a", 250)["ids"]
+    assert len(set(ids)) == len(ids) == rules.MAX_HISTORY
+    assert revision("a", 250) == f"250-{ids[0]}"
+    assert revisions("a", 251)["ids"][1] == ids[0]
 
 
 def test_only_so_many_tombstones_are_kept():

@@ -19,6 +19,7 @@ PATHS = (
     "/v1/products?q=sluiceware",
     "/v1/products/sluice-gate/related",
     "/v1/categories",
+    "/v1/products/sync/Sluices%23Gates/_changes?include_docs=true",
 )
 STAFF = token("admin", "staff")
 

@@ -85,6 +85,36 @@ def test_approved_returned_dispatched_and_refunded(
     assert [each["amount"]["value"] for each in payments["refunds"]] == ["2.50"]
 
 
+def test_each_parcel_captures_its_share_and_a_refund_is_of_several(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, captured_at: str
+) -> None:
+    """PayPal refunds each capture by itself: a refund that is more than one of them is made of both, once."""
+    at_once = captured_at == "order"
+    product = shop.product(price=1000, delivery=0)
+    orderid = shop.placed(customer, {product: 2}, **BY_PAYPAL)["orderid"]
+    (known,) = paypal.of(orderid)
+    paypal.approve(known)
+    shop.post(customer, f"/v1/orders/{orderid}/payment")
+    for number, taken in ((1, ["10.00"]), (2, ["10.00", "10.00"])):
+        body = {"courier": "Owl", "courierid": str(number), "items": [{"productid": product, "quantity": 1}]}
+        for _ in range(2):
+            sent = shop.post(shop.admin, f"/v1/admin/orders/{orderid}/dispatch", body)
+            assert sent.status_code == 201, sent.text
+        assert [each["amount"]["value"] for each in unit(known)["payments"]["captures"]] == (
+            ["20.00"] if at_once else taken
+        )
+    key = {"Idempotency-Key": "both"}
+    for _ in range(2):
+        answer = shop.post(
+            shop.admin, f"/v1/admin/orders/{orderid}/refunds", {"amount": 1500, "reason": "late"}, headers=key
+        )
+        assert answer.status_code == 201, answer.text
+    assert answer.json()["refunds"][0]["settled"] is True
+    assert [each["amount"]["value"] for each in unit(known)["payments"]["refunds"]] == (
+        ["15.00"] if at_once else ["10.00", "5.00"]
+    )
+
+
 def test_the_webhook_alone(shop: Shop, customer: Person, paypal: PayPalStandIn) -> None:
     orderid, _, known = opened(shop, customer, paypal)
     paypal.approve(known)

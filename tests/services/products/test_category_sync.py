@@ -1,10 +1,13 @@
 """A category as a read-only database that devices keep: CouchDB's replication protocol walked request by request, over HTTP."""
 
+import os
+import secrets
 import threading
 from urllib.parse import quote
 
 import orjson
 import pytest
+import requests
 
 from services.products.actions.maintenance import sum_up
 from services.products.documents import DESIGN, partition_of
@@ -246,6 +249,25 @@ def test_what_two_replicas_told_apart_is_settled_at_the_next_pull(shop: Shop, se
     after, _ = pull(shop, address(*levels), since)
     assert after["product-split"]["name"] == "After that"
     assert after["product-split"]["_revisions"]["start"] > before["product-split"]["_revisions"]["start"] + 1
+
+
+@pytest.mark.skipif("COUCH_URL" in os.environ, reason="another server may not reach this machine")
+def test_minicouch_pulls_a_category_by_its_own_replicator(shop: Shop, environment):
+    levels = ["Pulled", "By a server"]
+    shop.load([product(f"pulled-{each}", taxonomy=levels) for each in range(3)])
+    target = f"{environment['COUCH_URL']}/pulled-{secrets.token_hex(4)}"
+    assert requests.put(target, timeout=30).status_code in (201, 202)
+    asked = {"source": shop.url + address(*levels), "target": target, "use_checkpoints": False}
+    answer = requests.post(f"{environment['COUCH_URL']}/_replicate", json=asked, timeout=60)
+    found = requests.get(f"{target}/_all_docs", timeout=30).json()
+    requests.delete(target, timeout=30)
+    assert (answer.status_code, answer.json().get("ok")) == (200, True), answer.text
+    assert [row["id"] for row in found["rows"]] == [
+        "category",
+        "product-pulled-0",
+        "product-pulled-1",
+        "product-pulled-2",
+    ]
 
 
 # The rules alone.

@@ -48,6 +48,8 @@ def writes_of(who: Person, victim: str, accomplice: str) -> dict[str, int]:
         "note on": ("POST", f"/v1/admin/customers/{victim}/notes", {"text": "x"}),
         "send an e-mail": ("POST", f"/v1/admin/customers/{victim}/emails", {"kind": "new-password"}),
         "export": ("POST", f"/v1/admin/customers/{victim}/export", None),
+        "import customers": ("POST", "/v1/admin/customers/import", {"email": accomplice}),
+        "export customers": ("POST", "/v1/admin/customers/export", None),
         "look up": ("POST", "/v1/admin/users/lookup", {"email": accomplice}),
         "erase": ("DELETE", f"/v1/admin/users/{victim}", {"password": PASSWORD}),
     }

@@ -67,7 +67,7 @@ def release(body: dict[str, Any], orderid: str) -> Response:
 
 @internal.post("/v1/internal/waiting")
 @require_service
-@internal.arguments(requests.WaitingOrders)
+@internal.arguments(requests.OrdersAskedAfter)
 @internal.response(200, answers.WaitingOrders)
 @time_limit(20)
 def waiting(body: dict[str, Any]) -> Response:

@@ -115,16 +115,16 @@ class ReservationLine(Shape):
     )
 
 
-class WaitingOrder(Shape):
+class OrderAskedAfter(Shape):
     orderid = Text(1, 100, required=True, pattern="^[A-Za-z0-9_.-]+$")
     items = ma.fields.List(
         ma.fields.Nested(ReservationLine), required=True, validate=ma.validate.Length(1, 100)
     )
 
 
-class WaitingOrders(Shape):
+class OrdersAskedAfter(Shape):
     orders = ma.fields.List(
-        ma.fields.Nested(WaitingOrder), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
+        ma.fields.Nested(OrderAskedAfter), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from services.orders.declarations.summaries import FirstOrder
 from services.orders.documents import FIRST_ORDER, first_order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.first_orders import comes_first, customer_key, guest_customer
+from services.orders.rules.first_orders import comes_first, customer_key, guest_customer, turn
 from services.orders.rules.summaries import is_current, summary_document
 from services.orders.store import SummaryStore
 from shared.couch import Doc, UpdateConflict
@@ -23,18 +23,23 @@ MAX_ATTEMPTS: Final = 10
 def first_orders(store: SummaryStore, orders: Sequence[OrderDocuments]) -> dict[str, bool]:
     """By order id, whether it is its customer's first; nothing of orders that are not paid, or whose customer nobody knows any more.
 
-    1 read for all of them, and 1 write for each new customer. May be repeated.
+    1 read and 1 write for all of them, and some more for each that came before a customer's first one. May be repeated. Those that were
+    paid first claim first: none of these orders displaces another, whose summary may not be there yet.
     """
-    paid = [found for found in orders if found.payment is not None]
+    paid = sorted((found for found in orders if found.payment is not None), key=turn)
     keys = {found.order["orderid"]: customer_key(found) for found in paid}
     claims = store.first_orders({key for key in keys.values() if key})
+    new = {keys[each.order["orderid"]]: each for each in reversed(paid)}
+    claims |= store.claim_new(
+        {key: _taken(key, found, None) for key, found in new.items() if key and key not in claims}
+    )
     decided: dict[str, bool] = {}
     for found in paid:
         orderid, customer = found.order["orderid"], found.customer
         if key := keys[orderid]:
             claim = claims.get(key)
             if claim is None or claim.get("displaced") or comes_first(found, claim):
-                claim = claims[key] = _claimed(store, key, found)
+                claim = claims[key] = _claimed(store, key, found, claim)
             decided[orderid] = claim["orderid"] == orderid
         elif customer is not None and "first" in customer:
             decided[orderid] = customer["first"]
@@ -74,11 +79,12 @@ def restate(store: SummaryStore, orderid: str) -> None:
     raise Unavailable("Others are changing this order just now.")
 
 
-def _claimed(store: SummaryStore, key: str, found: OrderDocuments) -> FirstOrder:
-    """The claim as it is once this order has taken it, unless an earlier one has it. The summary of an order that gives way is written
-    before the claim forgets it, so that a killed job is finished by the next."""
-    for _ in range(MAX_ATTEMPTS):
-        claim = store.first_orders({key}).get(key)
+def _claimed(store: SummaryStore, key: str, found: OrderDocuments, claim: FirstOrder | None) -> FirstOrder:
+    """The claim, read as `claim` before, as it is once this order has taken it, unless an earlier one has it. The summary of an order that
+    gives way is written before the claim forgets it, so that a killed job is finished by the next."""
+    for attempt in range(MAX_ATTEMPTS):
+        if attempt:
+            claim = store.first_orders({key}).get(key)
         try:
             if claim is None or comes_first(found, claim):
                 claim = store.claim_first(_taken(key, found, claim))

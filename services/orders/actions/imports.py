@@ -7,9 +7,12 @@ from typing import Any
 
 import orjson
 
+from services.orders.actions.first_orders import first_orders
 from services.orders.dependencies import Dependencies
 from services.orders.documents import BEST_SELLERS, FULFILMENT, SALES
+from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.importing import documents_of
+from services.orders.rules.summaries import summary_document
 from shared.couch import Document
 from shared.errors import Invalid
 
@@ -94,12 +97,20 @@ def _written(
         known = [(number, docs) for number, docs in batch if docs[0]["_id"] in existing]
         result.created += len(batch) - len(known)
         refused = _compare(deps, known, result)
-        following = [doc for number, docs in batch if number not in refused for doc in docs[1:]]
+        following = _following(deps, [docs for number, docs in batch if number not in refused])
         written += store.add_all(following) if following else []
         result.documents += sum(1 for row in written if not row.error)
         deps.stores.index_catch_up.wrote(len(written))
         log.info("import: line %s, %s documents written", batch[-1][0], result.documents)
     return result
+
+
+def _following(deps: Dependencies, orders: list[list[Document]]) -> list[Document]:
+    """What is written of them behind the order itself, and their summaries, which say whether an order is its customer's first."""
+    found = [OrderDocuments(docs) for docs in orders]
+    firsts = first_orders(deps.stores.bulk_summaries, found)
+    summaries = [summary_document(each, firsts.get(each.order["orderid"])) for each in found]
+    return [*(doc for docs in orders for doc in docs[1:]), *summaries]
 
 
 def _compare(deps: Dependencies, known: list[tuple[int, list[Document]]], result: ImportResult) -> set[int]:

@@ -20,7 +20,12 @@ def guest_customer(email: str) -> str:
     return "guest" + hashlib.sha256(same_person(email).encode()).hexdigest()
 
 
+def turn(found: OrderDocuments) -> tuple[str, str]:
+    """What paid orders are sorted by: the moment of the payment, of two in one moment the id."""
+    payment = found.require_payment()
+    return payment["date"], payment["orderid"]
+
+
 def comes_first(found: OrderDocuments, claim: FirstOrder) -> bool:
     """Whether this paid order came before the one of the claim."""
-    payment = found.require_payment()
-    return (payment["date"], payment["orderid"]) < (claim["paid"], claim["orderid"])
+    return turn(found) < (claim["paid"], claim["orderid"])

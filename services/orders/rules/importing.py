@@ -7,8 +7,6 @@ from services.orders.declarations.common import MAX_LINES, MAX_QUANTITY, ORDERID
 from services.orders.declarations.order import ORDER_CONTENT, Customer, Order
 from services.orders.declarations.parts import LINE_FIELDS, Line
 from services.orders.documents import CUSTOMER, ORDER, order_key
-from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.summaries import summary_document
 from services.orders.rules.writing import delivery_of, dispatch_of, items_of, payment_of
 from shared.clock import iso, parse
 from shared.couch import Document
@@ -35,7 +33,7 @@ _KNOWN = {
 
 
 def documents_of(line: Any) -> list[Document]:
-    """The order first, then its lines, what happened to it, and what the desk lists of it. Raises Invalid naming the field that is wrong."""
+    """The order first, then its lines and what happened to it. Raises Invalid naming the field that is wrong."""
     if not isinstance(line, dict):
         raise Invalid("A line is one JSON object.")
     if unknown := line.keys() - _KNOWN:
@@ -44,8 +42,7 @@ def documents_of(line: Any) -> list[Document]:
     docs: list[Document] = [order, *items_of(order)]
     if any(name in line for name in ("name", "email", "deliveryAddress")):
         docs.append(_customer(order, line))
-    docs += _events(order, line)
-    return [*docs, summary_document(OrderDocuments(docs))]
+    return docs + _events(order, line)
 
 
 def _order(line: dict[str, Any]) -> Order:

@@ -4,6 +4,7 @@ CouchDB answers 202 (`accepted`) when fewer did: another writer may have been to
 may even be the one that the database shows later.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -30,6 +31,14 @@ def put(database: Database, doc: Document) -> str:
     raise Unavailable(
         "Too few database nodes answer to keep this; look at it again, and repeat it.", retry_after=2
     )
+
+
+def put_new(database: Database, docs: Sequence[Document]) -> list[Doc]:
+    """Those of documents that are not there yet which are kept now, with their revisions; 1 write. The others are for `put`, one by one."""
+    rows = database.put_many(docs)
+    return [
+        {**doc, "_rev": row.rev} for doc, row in zip(docs, rows, strict=True) if row.rev and not row.accepted
+    ]
 
 
 def _leaves(database: Database, docid: str) -> list[Doc]:

@@ -85,6 +85,14 @@ class SummaryStore:
         """1 write. Raises UpdateConflict when somebody else was quicker, Unavailable when too few nodes took it."""
         return {**claim, "_rev": quorum_writes.put(self._database, claim)}
 
+    def claim_new(self, claims: dict[str, FirstOrder]) -> dict[str, FirstOrder]:
+        """Of claims for customers who have none, by customer, those that hold now. 1 write."""
+        kept = quorum_writes.put_new(self._database, list(claims.values())) if claims else []
+        written = {claim["_id"]: claim for claim in FIRST_ORDER.among(kept)}
+        return {
+            customer: written[claim["_id"]] for customer, claim in claims.items() if claim["_id"] in written
+        }
+
     def remove(self, claim: FirstOrder) -> None:
         """This revision of it."""
         self._database.delete(claim["_id"], claim["_rev"])

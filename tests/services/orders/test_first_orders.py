@@ -94,6 +94,19 @@ def test_an_earlier_order_that_comes_later_is_the_first_then(
     assert (is_first(database, f"{name}early"), is_first(database, f"{name}late")) == (True, False)
 
 
+@pytest.mark.parametrize("customer", ["u-{}", "{}@example.com"])
+def test_an_import_alone_says_whose_orders_are_first(shop: Shop, database: Database, customer: str) -> None:
+    """Nothing else looks at imported orders: they are no work for the worker. A file need not be in the order of time."""
+    name = secrets.token_hex(4)
+    who = customer.format(name)
+    made = {month: f"{name}{month}" for month in (1, 2, 3)}
+    lines = {month: order(made[month], f"2016-0{month}-01T08:00:00Z", who) for month in made}
+    send(shop, [lines[3], lines[2]])
+    assert [is_first(database, made[month]) for month in (2, 3)] == [True, False]
+    send(shop, [lines[1]])
+    assert [is_first(database, each) for each in made.values()] == [True, False, False]
+
+
 def test_a_job_killed_between_the_claim_and_the_summaries_is_finished_by_the_next(
     shop: Shop, deps: Dependencies, database: Database
 ) -> None:
@@ -103,8 +116,11 @@ def test_a_job_killed_between_the_claim_and_the_summaries_is_finished_by_the_nex
     summaries.summarise_order(deps, late)
     send(shop, [order(early, "2015-04-01T08:00:00Z", f"u-{name}")])
     claim = database.get(first_order_key(f"useru-{name}"))
-    paid = database.get(f"order{early}:payment")["date"]
-    database.put({**claim, "orderid": early, "paid": paid, "displaced": [late]})
+    assert (claim["orderid"], "displaced" in claim) == (early, False)
+    database.put({**claim, "displaced": [late]})
+    database.put({**database.get(f"order{late}:summary"), "first": True})
+    undecided = database.get(f"order{early}:summary")
+    database.put({field: value for field, value in undecided.items() if field != "first"})
     summaries.summarise_order(deps, early)
     assert (is_first(database, early), is_first(database, late)) == (True, False)
     assert "displaced" not in database.get(claim["_id"])

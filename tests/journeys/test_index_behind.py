@@ -107,6 +107,7 @@ def test_they_are_in_the_history_of_the_api_and_nobody_elses_are(
     assert items[0] == {name: whole[name] for name in told} | {
         "units": sum(line["quantity"] for line in whole["items"]),
         "open_returns": 0,
+        "waiting": 0,
     }
     page = customer.get(url, params={"limit": 1}, timeout=30).json()
     assert [item["orderid"] for item in page["items"]] == placed[1:]

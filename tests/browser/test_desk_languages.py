@@ -101,7 +101,7 @@ def make_variants(page: Page) -> None:
     page.get_by_role("button", name="Speichern").click()
     expect(page.locator("#notes")).to_contain_text("Gespeichert.")
     expect(page.get_by_label("Preis in Zeile 2", exact=True)).to_have_value("21,90")
-    page.get_by_role("navigation", name="Wo Sie sind").get_by_role("link", name=NAME).click()
+    page.get_by_role("navigation", name="Navigationspfad").get_by_role("link", name=NAME).click()
     expect(page.get_by_role("row").filter(has_text=re.compile(r"21,90\s£"))).to_have_count(1)
 
 

@@ -40,7 +40,7 @@ def make_draft(page: Page, productid: str, picture: Path, *, javascript: bool) -
     page.get_by_label("Name", exact=True).fill(NAME)
     page.get_by_label("Category", exact=True).fill("Home#Overcapes")
     page.get_by_label("Price", exact=True).fill("19.00")
-    page.get_by_text("Other currencies, groups and sales").click()
+    page.get_by_text("Other currencies, groups, sales and cost").click()
     page.get_by_label("Prices in other currencies").fill("EUR 22.50")
     page.get_by_label("Status").select_option(label="Draft: only staff see it")
     page.get_by_label("Add pictures").set_input_files(picture)

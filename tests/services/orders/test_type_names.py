@@ -133,7 +133,6 @@ def test_a_new_database_has_todays_names_from_the_start(server: Server, couch_ur
         "order": 1,
         "orderlineitem": 1,
         "orderpayment": 1,
-        "ordersummary": 1,
     }
 
 

@@ -71,6 +71,7 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
     expected = [
         "the server responded with a status of 404",
         "the server responded with a status of 422",
+        "the server responded with a status of 410",  # the device of somebody who was erased is told so
         "htmx:sendAbort",
         "Service Worker registration blocked by Playwright",  # most pages are tried without one (`worker=True`)
         "htmx:afterRequest",  # a question given up for a newer one; failures say more than these

@@ -191,6 +191,23 @@ def _parsed(name: str, given: str) -> Any:
 # What is answered.
 
 
+def listed(docid: Any, doc: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A row of `_all_docs` for an id that was asked for; None: there is no such document."""
+    if doc is None:
+        return {"key": docid, "error": "not_found"}
+    if doc.get("_deleted"):
+        return {"id": docid, "key": docid, "value": {"rev": doc["_rev"], "deleted": True}, "doc": None}
+    included = {"doc": doc} if flag("include_docs") else {}
+    return {"id": docid, "key": docid, "value": {"rev": doc["_rev"]}, **included}
+
+
+def found(docid: str, rev: Any, doc: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What `_bulk_get` answers of a revision; None: it is not there."""
+    if doc is None:
+        return {"error": {"id": docid, "rev": rev or "undefined", "error": "not_found", "reason": "missing"}}
+    return {"ok": doc}
+
+
 def open_revisions() -> list[str] | None:
     """The revisions that `open_revs` names; None for all. Raises BadRequest."""
     if request.args.get("open_revs") == "all":

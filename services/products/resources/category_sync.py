@@ -136,19 +136,11 @@ def _found(snapshot: CategorySnapshot, docid: str, rev: Any, revs: bool, latest:
         if rev is None
         else act.revision_of(snapshot, docid, str(rev), revs=revs, latest=latest)
     )
-    if doc is None:
-        return {"error": {"id": docid, "rev": rev or "undefined", "error": "not_found", "reason": "missing"}}
-    return {"ok": doc}
+    return wire.found(docid, rev, doc)
 
 
 def _row(snapshot: CategorySnapshot, docid: Any) -> dict[str, Any]:
-    doc = act.newest(snapshot, docid) if isinstance(docid, str) else None
-    if doc is None:
-        return {"key": docid, "error": "not_found"}
-    if doc.get("_deleted"):
-        return {"id": docid, "key": docid, "value": {"rev": doc["_rev"], "deleted": True}, "doc": None}
-    included = {"doc": doc} if wire.flag("include_docs") else {}
-    return {"id": docid, "key": docid, "value": {"rev": doc["_rev"]}, **included}
+    return wire.listed(docid, act.newest(snapshot, docid) if isinstance(docid, str) else None)
 
 
 def _snapshot(category: str) -> CategorySnapshot:

@@ -1,7 +1,6 @@
 """Bulk import and export, streamed."""
 
 import csv
-import io
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +16,18 @@ from services.products.rules import rows
 from services.products.rules.shop_exports import MAX_BYTES, READERS, Options
 from services.products.schemas import files as schemas
 from shared.couch.deadline import NO_LIMIT, time_limit
-from shared.errors import AisleError, BadRequest, Invalid, NotFound, TooLarge
+from shared.errors import AisleError, BadRequest, Invalid, TooLarge
+from shared.import_files import (
+    CSV,
+    NDJSON,
+    LongRow,
+    NoSuchImport,
+    Numbered,
+    WrongMedium,
+    csv_text,
+    decoded,
+    json_lines,
+)
 from shared.web import Blueprint, audited, current_user, json_answer, lines_of, require_role
 
 files = Blueprint("files", __name__, description="Import and export")
@@ -25,35 +35,14 @@ files = Blueprint("files", __name__, description="Import and export")
 EXPORT_MEDIA = frozenset(
     ("text/csv", "application/csv", "application/vnd.ms-excel", "application/octet-stream")
 )
-NDJSON, CSV = "application/x-ndjson", "text/csv"
 MAX_FILE, MAX_LINE = 100 * 1024**3, 512 * 1024
 
 _TEXT = {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}
 _BODY = {"required": True, "content": _TEXT}
 
 
-class BrokenLine(Invalid):
-    code, title = "malformed_json", "The line is not JSON"
-
-
-class LongLine(Invalid):
-    code, title = "line_too_long", "The line is too long"
-
-
-class LongRow(Invalid):
-    code, title = "row_too_long", "The row has more cells than columns"
-
-
 class LoneVariant(Invalid):
     code, title = "variant_without_product", "The row is of a variant, and its product is not before it"
-
-
-class WrongMedium(BadRequest):
-    status, code, title = 415, "unsupported_media_type", "This is not an import file"
-
-
-class NoSuchImport(NotFound):
-    code, title = "no_such_import", "No such import"
 
 
 @files.post("/v1/products/import")
@@ -147,20 +136,14 @@ def _save_progress(importid: str | None, state: dict[str, Any]) -> None:
         dependencies().import_progress.save(importid, state)
 
 
-def _json_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
-    for number, text in lines:
-        if text is None:
-            yield Line(number, problem=LongLine(f"A line may have {MAX_LINE} bytes."))
-        elif text.strip():
-            try:
-                yield Line(number, orjson.loads(text))
-            except orjson.JSONDecodeError as error:
-                yield Line(number, problem=BrokenLine(f"Not JSON: {error.msg} at column {error.colno}."))
+def _json_lines(lines: Numbered) -> Iterator[Line]:
+    for number, found in json_lines(lines, MAX_LINE):
+        yield Line(number, problem=found) if isinstance(found, Invalid) else Line(number, found)
 
 
-def _csv_lines(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[Line]:
+def _csv_lines(lines: Numbered) -> Iterator[Line]:
     """Rows by the number of their last line; the first one names the columns."""
-    reader = csv.reader(_decoded(lines), strict=True)
+    reader = csv.reader(decoded(lines, MAX_LINE), strict=True)
     try:
         header = next(reader, [])
         _check_header(header)
@@ -206,25 +189,8 @@ def _csv_products(reader: Any, header: list[str]) -> Iterator[Line]:
         yield product
 
 
-def _decoded(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[str]:
-    for number, text in lines:
-        if text is None:
-            raise BadRequest(f"Line {number} is longer than {MAX_LINE} bytes.")
-        try:
-            yield text.decode() + "\n"
-        except UnicodeDecodeError:
-            raise BadRequest(f"Line {number} is not UTF-8.") from None
-
-
 def _csv_rows(products: Iterator[dict[str, Any]]) -> Iterator[str]:
-    buffer = io.StringIO()
     settings = dependencies().settings
     currencies, languages = settings.currencies, settings.spoken[1:]
-    writer = csv.DictWriter(buffer, rows.columns(currencies, languages))
-    writer.writeheader()
-    for product in products:
-        writer.writerows(rows.rows_of(product, currencies, languages))
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue()
+    groups = (rows.rows_of(product, currencies, languages) for product in products)
+    return csv_text(rows.columns(currencies, languages), groups)

@@ -1,7 +1,6 @@
 """Customers from a file and into one, streamed."""
 
 import csv
-import io
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -15,37 +14,26 @@ from services.users.resources.context import actor, dependencies
 from services.users.rules import customer_lines
 from services.users.schemas import customer_files as schemas
 from shared.couch.deadline import NO_LIMIT, time_limit
-from shared.errors import BadRequest, Invalid, NotFound
+from shared.errors import BadRequest, Invalid
+from shared.import_files import (
+    CSV,
+    NDJSON,
+    LongRow,
+    NoSuchImport,
+    Numbered,
+    WrongMedium,
+    csv_text,
+    decoded,
+    json_lines,
+)
 from shared.web import Blueprint, audited, json_answer, lines_of, require_role
 
 customer_files = Blueprint(
     "customer files", __name__, url_prefix="/v1/admin/customers", description="Import and export of customers"
 )
 
-NDJSON, CSV = "application/x-ndjson", "text/csv"
 MAX_FILE, MAX_LINE = 10 * 1024**3, 256 * 1024
 _TEXT = {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}
-Numbered = Iterator[tuple[int, bytes | None]]
-
-
-class BrokenLine(Invalid):
-    code, title = "malformed_json", "The line is not JSON"
-
-
-class LongLine(Invalid):
-    code, title = "line_too_long", "The line is too long"
-
-
-class LongRow(Invalid):
-    code, title = "row_too_long", "The row has more cells than columns"
-
-
-class WrongMedium(BadRequest):
-    status, code, title = 415, "unsupported_media_type", "This is not an import file"
-
-
-class NoSuchImport(NotFound):
-    code, title = "no_such_import", "No such import"
 
 
 @customer_files.post("/import")
@@ -95,7 +83,7 @@ def customers_import_progress(importid: str) -> Response:
 def export_customers() -> Response:
     """Every open account with addresses, preferences and notes as a CSV file that the import takes; without passwords"""
     headers = {"Content-Disposition": 'attachment; filename="customers.csv"'}
-    rows = _csv_rows(act.export_customers(dependencies()))
+    rows = csv_text(customer_lines.COLUMNS, map(customer_lines.rows_of, act.export_customers(dependencies())))
     return Response(stream_with_context(rows), mimetype=CSV, headers=headers)
 
 
@@ -120,19 +108,12 @@ def _progress(results: Iterator[Imported]) -> Iterator[bytes]:
 
 
 def _json_lines(lines: Numbered, _: str | None) -> Iterator[Line]:
-    for number, text in lines:
-        if text is None:
-            yield number, LongLine(f"A line may have {MAX_LINE} bytes.")
-        elif text.strip():
-            try:
-                yield number, orjson.loads(text)
-            except orjson.JSONDecodeError as error:
-                yield number, BrokenLine(f"Not JSON: {error.msg} at column {error.colno}.")
+    return json_lines(lines, MAX_LINE)
 
 
 def _csv_lines(lines: Numbered, shop: str | None) -> Iterator[Line]:
     """Customers by the number of the last line of their first row; the first row names the columns."""
-    reader = csv.reader(_decoded(lines), strict=True)
+    reader = csv.reader(decoded(lines, MAX_LINE), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         _check_header(header, shop)
@@ -157,25 +138,3 @@ def _check_header(header: list[str], shop: str | None) -> None:
     if unknown := [name for name in header if name not in customer_lines.COLUMNS and not shop]:
         columns = ", ".join(customer_lines.COLUMNS)
         raise BadRequest(f"No customer has a column {unknown[0]!r}; the columns are {columns}.")
-
-
-def _decoded(lines: Numbered) -> Iterator[str]:
-    for number, text in lines:
-        if text is None:
-            raise BadRequest(f"Line {number} is longer than {MAX_LINE} bytes.")
-        try:
-            yield text.decode() + "\n"
-        except UnicodeDecodeError:
-            raise BadRequest(f"Line {number} is not UTF-8.") from None
-
-
-def _csv_rows(customers: Iterator[dict[str, Any]]) -> Iterator[str]:
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, customer_lines.COLUMNS)
-    writer.writeheader()
-    for customer in customers:
-        writer.writerows(customer_lines.rows_of(customer))
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue()

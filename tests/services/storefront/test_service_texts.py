@@ -50,6 +50,7 @@ FOR_PROGRAMS = {
     "shared/customer_groups.py": "the environment",
     "services/products/resources/files.py": "reports of imports, which are in the language of the code",
     "services/users/resources/customer_files.py": "reports of imports, which are in the language of the code",
+    "shared/import_files.py": "reports of imports, which are in the language of the code",
     "services/users/rules/customer_lines.py": "reports of imports, which are in the language of the code",
     "services/products/rules/shop_exports/*.py": "reports of imports, which are in the language of the code",
     "services/products/actions/named_pictures.py": "reports of imports, which are in the language of the code",

@@ -5,16 +5,13 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from shared.errors import BadRequest, Invalid
+from shared.errors import BadRequest
+from shared.import_files import LongRow
 
 MAX_BYTES: Final = 32 * 1024**2
 MAX_CELL: Final = 1024**2
 _SEPARATORS: Final = (",", ";", "\t")
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
-
-
-class LongRow(Invalid):
-    code, title = "row_too_long", "The row has more cells than columns"
 
 
 class Row(NamedTuple):

@@ -42,7 +42,9 @@ def test_a_customer_chooses_size_and_colour_and_buys(visit: Visit, shirt: dict, 
     page.get_by_role("group", name="Size").get_by_role("link", name=size, exact=True).click()
     page.get_by_role("group", name="Colour").get_by_role("link", name=colour).click()
     page.wait_for_url(f"**/product/{wanted['sku']}")
-    expect(page.locator("[aria-current=true].choice-value").first).to_contain_text(size)
+    chosen = page.locator("[aria-current=true].choice-value")
+    expect(chosen.first).to_contain_text(size)
+    expect(chosen.last).to_contain_text(colour)  # the address changes a moment before what is shown
     expect(page.locator(".gallery img")).to_have_attribute("src", wanted["picture"])
     page.get_by_role("button", name="Add to basket").click()
     if javascript:

@@ -15,20 +15,17 @@ from functools import cache
 from typing import Final
 
 from services.products.declarations import limits, product, related_documents, stock
-from services.products.price_fields import PRICE_PREFIX, prices_by_name, prices_script, regular_prices
-from services.products.translations import translation_into
+from services.products.price_fields import prices_script, regular_prices
+from services.products.search_indexes import PAIRS, SEARCH, SEARCH_IN_CATEGORY, search_indexes
 from shared.audit import AUDIT_ENTRIES
 from shared.couch import (
     DatabaseDesign,
     DocumentType,
     FindIndex,
-    SearchField,
     SearchIndex,
     View,
     document_id,
-    language_named,
     members_function,
-    search_fields,
     split_id,
     view_source,
 )
@@ -172,12 +169,6 @@ def picture_address_id(address: str) -> str:
     return document_id(f"pictureaddress{digest}", "picture")
 
 
-COMBINATIONS: Final = "combinations"
-_FIELDS = search_fields(product.Product)
-_PAIRS = tuple(each for each in _FIELDS if each.kind == "pairs" or each.name == COMBINATIONS)
-PAIR_FIELDS: Final = tuple(each.name for each in _FIELDS if each.kind == "pairs")
-"""The search index's fields of objects, each of whose members filters and is counted."""
-
 PUBLIC: Final = {"type": "product", "hidden": {"$exists": False}}
 
 BY_NAME = FindIndex(
@@ -300,22 +291,6 @@ LABELS = View(
     reduce="_count",
 )
 
-SEARCH = SearchIndex(
-    "search",
-    "Products everywhere by words, weighted, with facets and filters (P6)",
-    fields=_FIELDS,
-    only=(("type", "product"),),
-    without=("hidden",),
-)
-SEARCH_IN_CATEGORY = SearchIndex(
-    "search_in_category",
-    "Products of one category by words (P5)",
-    fields=tuple(each for each in _FIELDS if each.kind not in ("path", "place")),
-    only=(("type", "product"),),
-    without=("hidden",),
-    partitioned=True,
-)
-
 
 @cache
 def by_price(groups: tuple[str, ...] = ()) -> View:
@@ -342,7 +317,7 @@ def filter_values(groups: tuple[str, ...] = ()) -> View:
         "members such as options.Size), and how many are alike",
         map=f"""function (doc) {{
   if (doc.type !== "product" || doc.hidden) return;
-{members_function("found", _PAIRS)}
+{members_function("found", PAIRS)}
   emit([doc.brand, doc.colours, {prices_script(groups, whole=False)}, doc.price.currency, found], null);
 }}""",
         reduce="_count",
@@ -393,29 +368,3 @@ def design_in(own: str, *others: str, groups: tuple[str, ...] = ()) -> DatabaseD
     )
     indexes = (index for language in (own, *others) for index in search_indexes(own, language, groups))
     return replace(DESIGN, patterns=(*patterns, *indexes, *([LABELS] if others else [])))
-
-
-@cache
-def search_indexes(own: str, language: str, groups: tuple[str, ...] = ()) -> tuple[SearchIndex, SearchIndex]:
-    """P6 and P5 in a language of such a shop."""
-    return _index_in(SEARCH, own, language, groups), _index_in(SEARCH_IN_CATEGORY, own, language, groups)
-
-
-def _index_in(index: SearchIndex, own: str, language: str, groups: tuple[str, ...]) -> SearchIndex:
-    index = replace(index, fields=tuple(_priced_for(each, groups) for each in index.fields))
-    if language == own:
-        return replace(index, language=language_named(own))
-    return replace(
-        index,
-        name=f"{index.name}_{language}",
-        question=f"{index.question}, in {language}",
-        language=language_named(language),
-        translation=translation_into(language),
-    )
-
-
-def _priced_for(field: SearchField, groups: tuple[str, ...]) -> SearchField:
-    """The field; where it holds prices, those of these groups too."""
-    if field.name != PRICE_PREFIX or not groups:
-        return field
-    return replace(field, script=prices_script(groups, whole=True), read=prices_by_name(groups))

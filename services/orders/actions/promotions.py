@@ -7,8 +7,9 @@ from typing import Final
 from services.orders.actions.shop_settings import Problems, SettingKind
 from services.orders.declarations.promotions import CodeClaim
 from services.orders.dependencies import Dependencies
+from services.orders.promotion_settings import PROMOTION_FIELDS, PROMOTION_TYPE
 from services.orders.rules.pricing import normalized
-from services.orders.shop_settings import PROMOTION, PROMOTION_FIELDS, PROMOTION_TYPE, setting_id
+from services.orders.shop_settings import PROMOTION, setting_id
 from shared.clock import now, parse
 from shared.couch import Doc
 from shared.errors import Conflict

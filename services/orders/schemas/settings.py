@@ -1,11 +1,7 @@
 """The settings of the desk, as they are sent and answered."""
 
-from services.orders.shop_settings import (
-    PROMOTION_FIELDS,
-    SHIPPING_METHOD_FIELDS,
-    SHOP_FIELDS,
-    TAX_RATE_FIELDS,
-)
+from services.orders.promotion_settings import PROMOTION_FIELDS
+from services.orders.shop_settings import SHIPPING_METHOD_FIELDS, SHOP_FIELDS, TAX_RATE_FIELDS
 from shared.web import Shape, page_schema, request_schema, response_schema
 from shared.web.fields import StrictInteger
 

@@ -8,7 +8,6 @@ from typing import Any
 from services.products.actions.question import Question
 from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
-from services.products.documents import COMBINATIONS
 from services.products.price_fields import price_field
 from services.products.rules.facets import (
     FACET_FIELDS,
@@ -20,6 +19,7 @@ from services.products.rules.facets import (
     shown_bands,
 )
 from services.products.rules.labels import labelled, option_names
+from services.products.search_indexes import COMBINATIONS
 from services.products.store.facet_counts import FieldCounts
 from shared.couch import Band, Doc, SearchPageOf, SearchQuery
 

@@ -9,7 +9,7 @@ from services.products.actions.label_words import meant, within
 from services.products.actions.question import Listed, Question, crumbs
 from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
-from services.products.documents import COMBINATIONS, category_path
+from services.products.documents import category_path
 from services.products.price_fields import price_field
 from services.products.rules.facets import FACET_FIELDS, combined
 from services.products.rules.product import deduplicate_moved
@@ -27,6 +27,7 @@ from services.products.rules.searching import (
     did_you_mean,
     rank_ties,
 )
+from services.products.search_indexes import COMBINATIONS
 from shared.couch import SearchPageOf, SearchQuery, pairs_of, search_for
 
 MIN_PLURAL = 4

@@ -6,6 +6,7 @@ from typing import Final
 from services.products.declarations.limits import (
     DIGEST,
     IMAGE,
+    MAX_LEVELS,
     MAX_OPTION_VALUES,
     MAX_OPTIONS,
     MAX_STOCK,
@@ -100,6 +101,18 @@ WAITING: Final = Integer(
     writable=False,
     show_default=False,
     description="how many are sold and not here yet; for staff",
+)
+TAXONOMY: Final = TextList(
+    Text(
+        1,
+        200,
+        pattern="[^#]*",
+        pattern_message="A level must not hold `#`: that joins the levels of a category's path.",
+    ),
+    1,
+    MAX_LEVELS,
+    separator="#",
+    description="the category's levels from the top; a level holds no `#`",
 )
 VARIANT: Final = {
     "sku": ARTICLE_NUMBER,

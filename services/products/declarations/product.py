@@ -7,7 +7,6 @@ from services.products.declarations.limits import (
     CODE,
     CODE_MESSAGE,
     GOODS,
-    MAX_LEVELS,
     MAX_OPTIONS,
     MAX_PICTURES,
     MAX_RELATED,
@@ -28,6 +27,7 @@ from services.products.declarations.parts import (
     PICTURE,
     PICTURE_ADDRESS,
     RATING,
+    TAXONOMY,
     VARIANT,
     WAITING,
 )
@@ -72,18 +72,7 @@ class Product(StoredDocument):
 
     taxonomy: Annotated[
         list[str],
-        TextList(
-            Text(
-                1,
-                200,
-                pattern="[^#]*",
-                pattern_message="A level must not hold `#`: that joins the levels of a category's path.",
-            ),
-            1,
-            MAX_LEVELS,
-            separator="#",
-            description="the category's levels from the top; a level holds no `#`",
-        ),
+        TAXONOMY,
         SearchField("taxonomy", weight=3, each=True, called="category_words", short=True),
         SearchField("taxonomy", kind="path", called="category", facet=True),
         SearchField("taxonomy", kind="place", called="category_is", facet=True),

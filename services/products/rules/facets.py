@@ -7,9 +7,9 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
-from services.products.documents import COMBINATIONS, PAIR_FIELDS
 from services.products.option_values import combination
 from services.products.price_fields import is_currency, price_name
+from services.products.search_indexes import COMBINATIONS, PAIR_FIELDS
 from shared.couch import NUMBER_BANDS, Band, Doc
 
 FACET_FIELDS: Final = {

@@ -1,9 +1,9 @@
 """The query parameters of lists as OpenAPI shows them; `resources.questions` reads them."""
 
 from services.products.declarations import limits
-from services.products.documents import PAIR_FIELDS
 from services.products.rules.facets import FACET_FIELDS
 from services.products.rules.searching import SORTS
+from services.products.search_indexes import PAIR_FIELDS
 from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 

@@ -28,12 +28,12 @@ from services.products.documents import (
     note_prefix,
     partition_of,
     price_prefix,
-    search_indexes,
 )
 from services.products.rules.categories import below
 from services.products.rules.product import by_any_id, deduplicate_moved, is_product, supersedes
 from services.products.rules.publishing import is_public, words_of
 from services.products.rules.variants import skus_of
+from services.products.search_indexes import search_indexes
 from services.products.translations import translated
 from shared.couch import (
     Changes,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from services.orders.promotion_settings import PROMOTION_FIELDS, PROMOTION_TYPE
 from services.orders.rules.pricing.promotions import (
     WHOLE,
     Action,
@@ -33,8 +34,6 @@ from services.orders.rules.pricing.terms import (
     Zone,
 )
 from services.orders.shop_settings import (
-    PROMOTION_FIELDS,
-    PROMOTION_TYPE,
     SHIPPING_METHOD_FIELDS,
     SHIPPING_METHOD_TYPE,
     SHOP_SETTINGS_TYPE,

@@ -21,6 +21,7 @@ from services.orders.store import (
     DeadLetterStore,
     DraftStore,
     InvoiceNumbers,
+    OldRecords,
     OrderNumbers,
     OrderStore,
     PromotionStore,
@@ -107,6 +108,10 @@ class Dependencies:
     @property
     def drafts(self) -> DraftStore:
         return self.stores.drafts
+
+    @property
+    def old_records(self) -> OldRecords:
+        return self.stores.old_records
 
     @property
     def shop_settings(self) -> SettingsStore:

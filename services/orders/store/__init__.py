@@ -11,6 +11,7 @@ from services.orders.store.drafts import DraftStore
 from services.orders.store.invoice_numbers import InvoiceNumbers
 from services.orders.store.ledger import Ledger
 from services.orders.store.numbers import OrderNumbers
+from services.orders.store.old_records import OldRecords
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.promotions import PromotionStore
 from services.orders.store.provider_answers import ProviderAnswers
@@ -29,6 +30,7 @@ __all__ = [
     "InvoiceNumbers",
     "Key",
     "Ledger",
+    "OldRecords",
     "OrderNumbers",
     "OrderStore",
     "PromotionStore",
@@ -59,6 +61,7 @@ class Stores:
     credits: CreditStore
     dead_letters: DeadLetterStore
     drafts: DraftStore
+    old_records: OldRecords
     ledger: Ledger
     settings: SettingsStore
     promotions: PromotionStore
@@ -83,6 +86,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         credits=CreditStore(database),
         dead_letters=DeadLetterStore(database),
         drafts=DraftStore(database),
+        old_records=OldRecords(bulk),
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
         settings=SettingsStore(database),
         promotions=PromotionStore(database),

@@ -101,7 +101,7 @@ class Settings(DatabaseSettings):
     capture_at: str = setting(
         "CAPTURE_AT",
         ORDER,
-        "when money is taken that is paid on the provider's page: with the `order`, or as its parcels leave (`dispatch`), being only reserved until then",
+        "when money is taken that Stripe or PayPal pays: with the `order`, or as its parcels leave (`dispatch`), being only reserved until then",
         choices=(ORDER, DISPATCH),
     )
     stripe_multicapture: bool = setting(

@@ -16,6 +16,7 @@ from .answer import Answer
 from .deadline import time_for
 from .errors import DatabaseUnavailable
 from .http import LONG_CALL_SECONDS, CircuitOpen, HttpClient, NotSent, TransportError
+from .iam import IamTokens
 from .tally import classify, record
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
@@ -32,9 +33,12 @@ class DatabaseSession(requests.Session):
     `all_headers` has only those that `http` names.
     """
 
-    def __init__(self, url: str, timeout: float = 2.5, max_idle: int = 32) -> None:
+    def __init__(
+        self, url: str, timeout: float = 2.5, max_idle: int = 32, tokens: IamTokens | None = None
+    ) -> None:
+        """`tokens`: where another one comes from when the database takes one no more."""
         super().__init__()
-        self.timeout = timeout
+        self.timeout, self.tokens = timeout, tokens
         self.http = HttpClient(max_idle, probe_url=f"{url}/_up")
 
     def request(  # type: ignore[override]  # the SDK calls it with these
@@ -75,7 +79,7 @@ class DatabaseSession(requests.Session):
         all_headers: bool,
     ) -> Answer:
         """A call that was given long (an import, a job, `prepare`) waits for a server that is away to come back."""
-        resent, pause = False, FIRST_DELAY
+        resent, pause, renewed = False, FIRST_DELAY, False
         is_long = deadline - time.monotonic() >= LONG_CALL_SECONDS
         while True:
             answer: Answer | None = None
@@ -92,6 +96,9 @@ class DatabaseSession(requests.Session):
                 if isinstance(error, CircuitOpen) and not is_long:
                     raise _away() from error
                 failure = error
+            if answer and answer.status_code == 401 and not renewed and (other := self._renewed(headers)):
+                headers, renewed = other, True
+                continue
             if answer and answer.status_code not in RETRIED:
                 return answer
             resent = resent or not _untouched(answer, failure)
@@ -102,6 +109,12 @@ class DatabaseSession(requests.Session):
                 raise _away() from failure
             time.sleep(wait)
             pause = min(pause * 2, MAX_DELAY)
+
+    def _renewed(self, headers: Mapping[str, str]) -> dict[str, str] | None:
+        """The same headers with another token than the one that was refused; None when there is none."""
+        _, _, refused = headers.get("Authorization", "").partition("Bearer ")
+        token = self.tokens.in_place_of(refused) if self.tokens and refused else None
+        return {**headers, "Authorization": f"Bearer {token}"} if token else None
 
 
 def _away() -> DatabaseUnavailable:

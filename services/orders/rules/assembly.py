@@ -21,7 +21,7 @@ from services.orders.declarations.events import (
 )
 from services.orders.declarations.exchanges import PAID as EXCHANGE_PAID
 from services.orders.declarations.invoices import CreditNote, Invoice, NumberRequest
-from services.orders.declarations.order import Customer, Order, OrderLineItem
+from services.orders.declarations.order import Customer, Order, OrderCosts, OrderLineItem
 from services.orders.declarations.parts import EMAIL_SHIPPING, Line, SoldLine, line_key
 from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.declarations.summaries import OrderSummary
@@ -40,11 +40,7 @@ from services.orders.documents import (
 from services.orders.rules import backorders
 from services.orders.rules.order_returns import EXCHANGED_KEY, OrderReturn, returns_of
 from services.orders.rules.parcels import Parcel, Quantities, numbered, parcels_of, undecided
-from services.orders.rules.progress import (
-    Progress,
-    progress_of,
-    status_of,
-)
+from services.orders.rules.progress import Progress, progress_of, status_of
 from services.orders.rules.returns import quantities_by_key
 from shared.couch import DeclaredType, Document
 from shared.errors import Conflict
@@ -75,6 +71,11 @@ class OrderDocuments:
     @property
     def customer(self) -> Customer | None:
         return self._by_key.get("customer")
+
+    @property
+    def costs(self) -> OrderCosts | None:
+        """For staff alone."""
+        return self._by_key.get("costs")
 
     @property
     def summary(self) -> OrderSummary | None:

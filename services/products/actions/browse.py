@@ -20,6 +20,7 @@ from services.products.rules.facets import Filters, counts_in_category, is_pair
 from services.products.rules.prices import PriceContext, is_sold_in
 from services.products.rules.product import deduplicate_moved, is_product, offered
 from services.products.rules.publishing import is_public
+from services.products.rules.variants import cost_fields
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseUnavailable, Doc, PageOf, SearchUnavailable, StaleRows
@@ -119,12 +120,21 @@ def best_rated(deps: Dependencies, limit: int, cursor: Any, currency: str) -> Pa
     return replace(page, items=[doc for doc in page.items if is_sold_in(doc, currency)])
 
 
-def lookup(deps: Dependencies, productids: Sequence[str], context: PriceContext) -> dict[str, Any]:
-    """{found: products as they are bought by each id, missing: ids}, in the order asked; what the shop does not show is missing."""
+def lookup(
+    deps: Dependencies, productids: Sequence[str], context: PriceContext, *, costs: bool = False
+) -> dict[str, Any]:
+    """{found: products as they are bought by each id, missing: ids}, in the order asked; what the shop does not show is missing. `costs`: with
+    what one costs the shop."""
     known = deps.catalogue.all_by_productid(productids)
     docs = {each: doc for each, doc in known.items() if is_public(doc)}
+    there = [each for each in dict.fromkeys(productids) if each in docs]
+    offers = [offered(docs[each], each, context) for each in there]
+    if costs:
+        offers = [
+            offer | cost_fields(docs[each], each, context) for each, offer in zip(there, offers, strict=True)
+        ]
     return {
-        "found": [offered(docs[each], each, context) for each in dict.fromkeys(productids) if each in docs],
+        "found": offers,
         "missing": [each for each in dict.fromkeys(productids) if each not in docs],
     }
 

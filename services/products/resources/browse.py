@@ -41,6 +41,7 @@ from shared.web import (
     Blueprint,
     PageArgs,
     client_address,
+    is_service_call,
     json_answer,
     json_bytes,
     json_text,
@@ -242,7 +243,8 @@ def lookup(asked: dict[str, Any]) -> Response:
     """Many products and variants by productid or SKU in one call, each as it is bought"""
     context = price_context(asked["currency"], asked["group"] or "")
     language = asked_language(asked["language"] or "")
-    found = act.lookup(reading(language), asked["productids"], context)
+    costs = asked["costs"] and is_service_call()
+    found = act.lookup(reading(language), asked["productids"], context, costs=costs)
     return json_answer(found, headers=(price_headers(context) or {}) | language_headers(language))
 
 

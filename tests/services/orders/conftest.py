@@ -52,8 +52,10 @@ class Shop:
     def customer(self) -> Person:
         return register(self.users, self.mail)
 
-    def product(self, price: int = 1250, stock: int = 100, delivery: int = 250, currency: str = "GBP") -> str:
-        """A new product's id."""
+    def product(
+        self, price: int = 1250, stock: int = 100, delivery: int = 250, currency: str = "GBP", **more: Any
+    ) -> str:
+        """A new product's id; `more` are other fields of it."""
         productid = f"p{secrets.token_hex(5)}"
         body = {
             "productid": productid,
@@ -67,6 +69,7 @@ class Shop:
             "price": {"amount": price, "currency": currency},
             "delivery": {"amount": delivery, "currency": currency},
             "stock": stock,
+            **more,
         }
         answer = self.admin.post(f"{self.products}/v1/products", json=body, timeout=30)
         assert answer.status_code == 201, answer.text

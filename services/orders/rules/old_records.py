@@ -8,6 +8,7 @@ from typing import Final
 from services.orders.documents import (
     ATTEMPT_OUTCOME,
     CANCELLATION,
+    COSTS,
     CUSTOMER,
     LINE_ITEM,
     NOTICE,
@@ -30,6 +31,7 @@ _OF_AN_ATTEMPT: Final = frozenset(
         CUSTOMER,
         LINE_ITEM,
         CANCELLATION,
+        COSTS,
         ORDER_SUMMARY,
         ATTEMPT_OUTCOME,
         SESSION,

@@ -67,7 +67,7 @@ def test_damaged_goods_have_cost_what_they_have_cost() -> None:
     assert found["2026-05-01"] == {"sales": -666, "known_sales": -666}
 
 
-@pytest.mark.parametrize("paid_back, less", [(240, 200), (999_999, 1500)])
+@pytest.mark.parametrize(("paid_back", "less"), [(240, 200), (999_999, 1500)])
 def test_an_amount_that_is_paid_back_is_a_part_of_all_goods(paid_back: int, less: int) -> None:
     """Without its tax, and never more than is left of the goods: the rest was delivery."""
     order = placed(line("pan", 1, 1200, 1000), line("lid", 1, 600, 500), costs={"pan": 300})

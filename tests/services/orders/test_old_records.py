@@ -45,7 +45,7 @@ def forget_progress(deps: Dependencies) -> None:
 def test_a_checkout_that_was_given_up_goes_after_its_time_and_nothing_else(
     shop: Shop, customer: Person, database: Database, ledger: Database, deps: Dependencies
 ) -> None:
-    goods = shop.product()
+    goods = shop.product(cost_prices={"GBP": 300})
     paid = shop.placed(customer, {goods: 1})["orderid"]
     cancelled = shop.placed(customer, {goods: 1})["orderid"]
     assert shop.post(customer, f"/v1/orders/{cancelled}/cancellation").status_code in (200, 201, 202)

@@ -51,7 +51,8 @@ class Server:
             authenticator=_authenticator(username or found[0], password or found[1], apikey, tokens)
         )
         sdk.set_service_url(address)
-        sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout, tokens=tokens))
+        new_token = tokens.in_place_of if tokens else None
+        sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout, new_token=new_token))
         sdk.set_enable_gzip_compression(False)
         self.client = Client(sdk)
 

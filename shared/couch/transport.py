@@ -6,7 +6,7 @@ on `http`. Streams (`stream=True`) still go through `requests`.
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -16,13 +16,16 @@ from .answer import Answer
 from .deadline import time_for
 from .errors import DatabaseUnavailable
 from .http import LONG_CALL_SECONDS, CircuitOpen, HttpClient, NotSent, TransportError
-from .iam import IamTokens
 from .tally import classify, record
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 FIRST_DELAY, MAX_DELAY = 0.05, 2.0
 _OUR_OPTIONS = ("call_timeout", "as_bytes", "all_headers")
 """Of a call, beside those of `requests`."""
+
+
+NewToken = Callable[[str], str | None]
+"""Given a token that the database takes no more, another one, or None when there is none; raises an Error when there is no way in."""
 
 
 class DatabaseSession(requests.Session):
@@ -34,11 +37,10 @@ class DatabaseSession(requests.Session):
     """
 
     def __init__(
-        self, url: str, timeout: float = 2.5, max_idle: int = 32, tokens: IamTokens | None = None
+        self, url: str, timeout: float = 2.5, max_idle: int = 32, new_token: NewToken | None = None
     ) -> None:
-        """`tokens`: where another one comes from when the database takes one no more."""
         super().__init__()
-        self.timeout, self.tokens = timeout, tokens
+        self.timeout, self._new_token = timeout, new_token
         self.http = HttpClient(max_idle, probe_url=f"{url}/_up")
 
     def request(  # type: ignore[override]  # the SDK calls it with these
@@ -113,7 +115,7 @@ class DatabaseSession(requests.Session):
     def _renewed(self, headers: Mapping[str, str]) -> dict[str, str] | None:
         """The same headers with another token than the one that was refused; None when there is none."""
         _, _, refused = headers.get("Authorization", "").partition("Bearer ")
-        token = self.tokens.in_place_of(refused) if self.tokens and refused else None
+        token = self._new_token(refused) if self._new_token and refused else None
         return {**headers, "Authorization": f"Bearer {token}"} if token else None
 
 

@@ -21,7 +21,6 @@ from services.orders.store import (
     DeadLetterStore,
     DraftStore,
     InvoiceNumbers,
-    OldRecords,
     OrderNumbers,
     OrderStore,
     PromotionStore,
@@ -29,6 +28,7 @@ from services.orders.store import (
     RecentOrders,
     ReportStore,
     SettingsStore,
+    StallStore,
     Stores,
     SummaryStore,
     TermsCache,
@@ -110,8 +110,8 @@ class Dependencies:
         return self.stores.drafts
 
     @property
-    def old_records(self) -> OldRecords:
-        return self.stores.old_records
+    def stall(self) -> StallStore:
+        return self.stores.stall
 
     @property
     def shop_settings(self) -> SettingsStore:

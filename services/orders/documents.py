@@ -1,6 +1,6 @@
 """An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O12 stand beside them.
 
-    order{orderid}:order  :customer  :item1 ...  :costs  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
+    order{orderid}:order  :customer  :item1 ...  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
                   :decision2 ...  :dispatch2 ...  :delivery2 ...       of an order in several parcels: `rules.parcels`
                   :waiting1 ...                       how many pieces wait for goods that are to come: `rules.backorders`
                   :session  :processing                                of a payment on the provider's page
@@ -23,6 +23,8 @@
     audit{yyyy-mm}:{time-ordered id}                 what staff did: `shared.audit`
     firstorderuser{userid}:claim                     which order of a customer was the first, of a guest firstorderguest{hash}
     drafts:{time-ordered id}                         orders that staff have not placed yet: `declarations.drafts`
+    stall{day}:sale-{orderid}  :cashup-{id}          what was sold at stalls on a day, and the cash that was counted: `declarations.stall`
+    stalloversold:{time}-{orderid}                   sales at a stall of which the stock had too little, as order{id}:oversold says
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
@@ -42,6 +44,7 @@ from services.orders.declarations import (
     reports,
     returns,
     sandbox,
+    stall,
     summaries,
 )
 from shared.audit import AUDIT_ENTRIES
@@ -49,7 +52,6 @@ from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document
 
 ORDER = DocumentType.declared("order", order.Order)
 CUSTOMER = DocumentType.declared("customer", order.Customer)
-COSTS = DocumentType.declared("ordercosts", order.OrderCosts)
 LINE_ITEM = DocumentType.declared("orderlineitem", order.OrderLineItem, former_name="item")
 SESSION = DocumentType.declared("paymentsession", events.PaymentSession)
 PROCESSING = DocumentType.declared("paymentprocessing", events.PaymentProcessing)
@@ -92,6 +94,10 @@ CREDIT_NOTE = DocumentType.declared(invoices.CREDIT_NOTE, invoices.CreditNote)
 ORDER_SUMMARY = DocumentType.declared("ordersummary", summaries.OrderSummary)
 FIRST_ORDER = DocumentType.declared("firstorder", summaries.FirstOrder)
 DRAFT_ORDER = DocumentType.declared("draftorder", drafts.DraftOrder)
+OVERSOLD = DocumentType.declared("oversold", stall.Oversold)
+STALL_ENTRY = DocumentType.declared("stallentry", stall.StallEntry)
+OVERSOLD_ENTRY = DocumentType.declared("oversoldentry", stall.OversoldEntry)
+CASH_UP = DocumentType.declared("cashup", stall.CashUp)
 
 REPORT_REQUEST = DocumentType.declared("reportrequest", reports.ReportRequest)
 REPORT_PART = DocumentType.declared("reportpart", reports.ReportPart)
@@ -111,6 +117,7 @@ FAULT = DocumentType.declared("fault", sandbox.LedgerFault)
 
 DEADLETTERS = "deadletters"
 DRAFTS = "drafts"
+STALL_OVERSOLD = "stalloversold"
 
 
 def order_partition(orderid: str) -> str:
@@ -133,6 +140,21 @@ def report_key(reportid: str, key: str) -> str:
 def draft_key(id: str) -> str:
     """`drafts:01h...`"""
     return document_id(DRAFTS, id)
+
+
+def stall_partition(day: str) -> str:
+    """`stall2026-11-23`: the sales of a day."""
+    return f"stall{day}"
+
+
+def stall_key(day: str, key: str) -> str:
+    """`stall2026-11-23:sale-01h...`"""
+    return document_id(stall_partition(day), key)
+
+
+def oversold_key(date: str, orderid: str) -> str:
+    """`stalloversold:20261123101500000-01h...`: in the order of time."""
+    return document_id(STALL_OVERSOLD, f"{''.join(filter(str.isdigit, date))}-{orderid}")
 
 
 def first_order_key(customer: str) -> str:
@@ -308,7 +330,7 @@ SUMMARIES = View(
 )
 COMPARISON = View(
     "comparison",
-    "O16: orders, gross, discounts, tax, refunds, returns and the pieces in them, and what new and returning customers brought, and sales and costs of goods, by day and currency",
+    "O16: orders, gross, discounts, tax, refunds, returns and the pieces in them, and what new and returning customers brought, by day and currency",
     map=view_source(__file__, "comparison"),
     reduce="_sum",
 )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .changes import Change, Changes
-    from .copies import altered
     from .database import HIGHEST_KEY, AcrossPartitions, Database, Partition, Written
     from .documents import (
         DeclaredType,
@@ -103,7 +102,6 @@ __all__ = [
     "UpdateConflict",
     "View",
     "Written",
-    "altered",
     "counting",
     "document_id",
     "as_javascript",
@@ -128,7 +126,6 @@ _MODULES = {
         "Change",
         "Changes",
     ),
-    "copies": ("altered",),
     "database": (
         "HIGHEST_KEY",
         "AcrossPartitions",

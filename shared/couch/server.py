@@ -23,7 +23,7 @@ from .client import Client
 from .database import Database
 from .documents import Shapes
 from .errors import SearchUnavailable
-from .iam import IamTokens, iam_authenticator
+from .iam import iam_authenticator
 from .indexes import DatabaseDesign
 from .readiness import Readiness
 from .transport import DatabaseSession
@@ -46,13 +46,11 @@ class Server:
     ) -> None:
         address, found = _split_credentials(url)
         self.prefix = prefix
-        tokens = IamTokens(apikey, timeout) if apikey else None
         sdk = CloudantV1(
-            authenticator=_authenticator(username or found[0], password or found[1], apikey, tokens)
+            authenticator=_authenticator(username or found[0], password or found[1], apikey, timeout)
         )
         sdk.set_service_url(address)
-        new_token = tokens.in_place_of if tokens else None
-        sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout, new_token=new_token))
+        sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout))
         sdk.set_enable_gzip_compression(False)
         self.client = Client(sdk)
 
@@ -149,7 +147,7 @@ def _split_credentials(url: str) -> tuple[str, tuple[str, str]]:
     return address, (unquote(parts.username or ""), unquote(parts.password or ""))
 
 
-def _authenticator(username: str, password: str, apikey: str, tokens: IamTokens | None) -> Authenticator:
-    if tokens:
-        return iam_authenticator(apikey, tokens)
+def _authenticator(username: str, password: str, apikey: str, timeout: float) -> Authenticator:
+    if apikey:
+        return iam_authenticator(apikey, timeout)
     return BasicAuthenticator(username, password) if username else NoAuthAuthenticator()

@@ -1,6 +1,7 @@
 """The other two services, as far as an order needs them."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -48,21 +49,13 @@ class Products:
         self._client = client
 
     def lookup(
-        self,
-        productids: list[str],
-        *,
-        currency: str | None = None,
-        group: str = "",
-        language: str = "",
-        costs: bool = False,
+        self, productids: list[str], *, currency: str | None = None, group: str = "", language: str = ""
     ) -> dict[str, Doc]:
         """The products and variants that exist, by the productid or SKU asked for; all of them in one call, at the prices in this currency
-        (the shop's own without one) of a customer group, named in a language. `costs`: each with its `cost` to the shop, where that is known."""
+        (the shop's own without one) of a customer group, named in a language."""
         asked: Doc = {"productids": productids, "currency": currency, "group": group or None}
         if language:
             asked["language"] = language
-        if costs:
-            asked["costs"] = True
         answer = self._client.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 
@@ -77,6 +70,17 @@ class Products:
         """
         body = {"orderid": orderid, "items": _stock_lines(basket), "expires": expires, "again": again}
         self._post("/v1/internal/reservations", body)
+
+    def sell_anyway(
+        self, orderid: str, basket: Sequence[Document], expires: str, sold_at: str, *, again: bool
+    ) -> None:
+        """Goods that were handed over at `sold_at` leave the stock, below zero where the chain has too few. May be repeated (`again`)."""
+        items = [_stock_line(line) | {"backorder_limit": ANY_NUMBER} for line in basket]
+        body = {"orderid": orderid, "items": items, "expires": expires, "again": again, "happened": sold_at}
+        with suppress(ReservationClosed):  # it ran out before it was confirmed, which takes the goods again
+            self._post("/v1/internal/reservations", body)
+        path = f"/v1/internal/reservations/{quote(orderid, safe='')}/confirmation"
+        self._post(path, {"items": items})
 
     def keep_on(self, orderid: str, basket: Sequence[Document], expires: str) -> None:
         """What is reserved for this order stays so until then, if that is later. May be repeated."""

@@ -17,6 +17,7 @@ from services.orders.declarations.parts import (
     Tax,
 )
 from services.orders.declarations.promotions import PlannedUse
+from services.orders.declarations.stall import STALL_SALE_FIELDS, StallSale
 from shared.couch import StoredDocument
 from shared.fields import Boolean, Declaration, Group, GroupList, Text
 from shared.language_codes import LANGUAGE
@@ -30,6 +31,7 @@ class Order(StoredDocument):
     `credits`: what gift cards and store credit pay of `total`.
     `placed_by`: the member of staff who placed it, from the `draft` with that id. `payment_link`: the customer gets the payment page by e-mail;
     `payment_reference`: of a payment that staff recorded.
+    `stall`: it was sold and handed over there.
     `exchange_of`: the goods are sent for others that came back, which pay for them by `credits`.
     `hosted`: it is paid on a page of the provider; `saves_card`: which keeps the card for the next time, as the customer wishes.
     """
@@ -133,6 +135,18 @@ class Order(StoredDocument):
         ]
     ]
     payment_reference: NotRequired[str]
+    stall: NotRequired[
+        Annotated[
+            StallSale,
+            Group(
+                STALL_SALE_FIELDS.fields,
+                writable=False,
+                default=None,
+                show_default=False,
+                description="it was sold at a stall, and handed over there",
+            ),
+        ]
+    ]
     hosted: NotRequired[bool]
     saves_card: NotRequired[bool]
 
@@ -161,14 +175,6 @@ class OrderLineItem(Line, StoredDocument):
     userid: str | None
     date: str
     imported: NotRequired[bool]
-
-
-class OrderCosts(StoredDocument):
-    """What goods of an order cost the shop when it was placed: minor units of the order's currency for one piece, by SKU or productid. Of
-    what nobody knew the cost there is nothing. A document of its own, so that no answer to a customer can hold it."""
-
-    orderid: str
-    costs: dict[str, int]
 
 
 class NumberBlock(StoredDocument):

@@ -15,6 +15,7 @@ from services.orders.resources.returns import returns
 from services.orders.resources.sandbox_payments import sandbox_payments
 from services.orders.resources.shipping import shipping
 from services.orders.resources.shop_settings import shop_settings
+from services.orders.resources.stall import stall
 from services.orders.resources.webhooks import webhooks
 
 BLUEPRINTS = (
@@ -25,6 +26,7 @@ BLUEPRINTS = (
     promotions,
     admin,
     drafts,
+    stall,
     returns,
     invoices,
     emails,

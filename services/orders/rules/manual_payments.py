@@ -6,8 +6,8 @@ from services.orders.declarations.events import OrderPayment
 from services.orders.declarations.order import Order
 from services.orders.rules.credits import is_covered
 
-CASH, BANK_TRANSFER, PAID_ELSEWHERE = "cash", "bank_transfer", "paid_elsewhere"
-MANUAL_PAYMENTS: Final = (CASH, BANK_TRANSFER, PAID_ELSEWHERE)
+CASH, BANK_TRANSFER, PAID_ELSEWHERE, TERMINAL = "cash", "bank_transfer", "paid_elsewhere", "terminal"
+MANUAL_PAYMENTS: Final = (CASH, BANK_TRANSFER, PAID_ELSEWHERE, TERMINAL)
 """What such a payment has for its `provider`."""
 
 

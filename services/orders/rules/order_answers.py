@@ -12,6 +12,7 @@ from services.orders.declarations.events import (
 from services.orders.declarations.invoices import INVOICE_FIELDS
 from services.orders.declarations.order import ORDER_FIELDS
 from services.orders.declarations.parts import LINE_FIELDS
+from services.orders.declarations.stall import OVERSOLD_FIELDS
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.captures import capturable, taken
 from services.orders.rules.credits import credits_of, to_charge
@@ -52,6 +53,7 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
             for line in order["basket"]
         ],
         "waiting": sum(waiting.values()),
+        **({"oversold": _shown(OVERSOLD_FIELDS, found.oversold)} if found.oversold else {}),
         "deliveryCharge": order["delivery"],
         "credits": credits_of(order),
         "to_pay": to_charge(order),

@@ -2,12 +2,11 @@
 
 import marshmallow as ma
 
-from services.orders.declarations import credits, dead_letters, events, order, parts, returns
+from services.orders.declarations import credits, dead_letters, events, order, parts, returns, stall
 from services.orders.declarations.exchanges import EXCHANGE_OUTCOMES
 from services.orders.rules.order_returns import APPROVED, REQUESTED, RETURN_STATUSES
 from services.orders.rules.progress import NONE, PART, STATUSES, WHOLE
 from services.orders.schemas.invoices import CreditNote, Invoice
-from services.orders.settings import DISPATCH, ORDER
 from shared.web import Shape, response_schema
 from shared.web.fields import StrictInteger, Text, Time
 
@@ -235,12 +234,6 @@ class SavedMethod(Shape):
     brand = ma.fields.String()
     last4 = ma.fields.String()
     expires = ma.fields.String(metadata={"description": "the last month: 2027-12"})
-    charged_at = ma.fields.String(
-        validate=ma.validate.OneOf((ORDER, DISPATCH)),
-        metadata={
-            "description": "`order`: charged with the order; `dispatch`: reserved then, and charged as its parcels leave"
-        },
-    )
 
 
 class SavedMethods(Shape):
@@ -259,6 +252,9 @@ class Step(Shape):
     date = Time()
 
 
+Oversold = response_schema("Oversold", stall.OVERSOLD_FIELDS)
+
+
 class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore[misc]  # made from the declaration
     """An order: what was bought never changes, what happened next is added."""
 
@@ -273,6 +269,9 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
     )
     items = ma.fields.List(ma.fields.Nested(OrderedItem))
     waiting = StrictInteger(0, metadata={"description": "pieces that are sold and not here yet"})
+    oversold = ma.fields.Nested(
+        Oversold, metadata={"description": "what of a sale at a stall the stock did not have"}
+    )
     deliveryCharge = ma.fields.Nested(SignedMoney)
     name = ma.fields.String(allow_none=True)
     email = ma.fields.String(allow_none=True)

@@ -11,13 +11,13 @@ from services.orders.store.drafts import DraftStore
 from services.orders.store.invoice_numbers import InvoiceNumbers
 from services.orders.store.ledger import Ledger
 from services.orders.store.numbers import OrderNumbers
-from services.orders.store.old_records import OldRecords
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.promotions import PromotionStore
 from services.orders.store.provider_answers import ProviderAnswers
 from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
 from services.orders.store.settings import SettingsStore, TermsCache, terms_cache
+from services.orders.store.stall import StallStore
 from services.orders.store.summaries import Choice, SummaryStore
 from shared.couch import IndexCatchUp, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
@@ -30,7 +30,6 @@ __all__ = [
     "InvoiceNumbers",
     "Key",
     "Ledger",
-    "OldRecords",
     "OrderNumbers",
     "OrderStore",
     "PromotionStore",
@@ -38,6 +37,7 @@ __all__ = [
     "RecentOrders",
     "ReportStore",
     "SettingsStore",
+    "StallStore",
     "Stores",
     "SummaryStore",
     "TermsCache",
@@ -61,7 +61,7 @@ class Stores:
     credits: CreditStore
     dead_letters: DeadLetterStore
     drafts: DraftStore
-    old_records: OldRecords
+    stall: StallStore
     ledger: Ledger
     settings: SettingsStore
     promotions: PromotionStore
@@ -86,7 +86,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         credits=CreditStore(database),
         dead_letters=DeadLetterStore(database),
         drafts=DraftStore(database),
-        old_records=OldRecords(bulk),
+        stall=StallStore(database),
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
         settings=SettingsStore(database),
         promotions=PromotionStore(database),

@@ -41,10 +41,18 @@ class StillReturning(Unavailable):
 
 
 def reserve(
-    deps: Dependencies, orderid: str, lines: Sequence[Line], expires: str, date: str, *, again: bool = False
+    deps: Dependencies,
+    orderid: str,
+    lines: Sequence[Line],
+    expires: str,
+    date: str,
+    *,
+    again: bool = False,
+    happened: str = "",
 ) -> None:
     """Takes every line out of stock for this order, or nothing. Usually one write; a repeated request takes nothing twice.
 
+    `happened`: when goods were handed over that the shop only hears of now, for who counts the shelf.
     With `again` it looks first whether the order has them: what it took twice it would have to give back.
     Raises OutOfStock (`items`: [{productid, available}]), ReservationClosed, ReservationDiffers.
     """
@@ -55,7 +63,7 @@ def reserve(
         short = [line for line in lines if line.orderable(ends[line][1].level) < line.quantity]
         if short:
             return _repeat_or_reject(deps, orderid, lines, _out_of_stock(short, ends), date)
-        slots = [_slot(*ends[line], orderid, date) for line in lines]
+        slots = [_slot(*ends[line], orderid, date, happened) for line in lines]
         claims = [_claim(line, orderid, expires, date) for line in lines]
         written = deps.ledger.write([*claims, *slots])
         claimed, taken = written[: len(lines)], written[len(lines) :]
@@ -113,9 +121,7 @@ def line_for(product: Product, asked: str, sku: str | None) -> Line:
 
 def adjust(deps: Dependencies, line: Line, delta: int, note: str, mark: str, date: str) -> Movement:
     """Goods come in or are written off by an admin; the same `mark` does it once. Raises OutOfStock below zero."""
-    recent = deps.ledger.movements(line, _RECENT)
-    done = next((each for each in recent if each["mark"] == mark), None)
-    return done or deps.ledger.append(line, delta, rules.ADJUSTED, mark, date, note=note)
+    return deps.ledger.append_once(line, delta, rules.ADJUSTED, mark, date, note=note)
 
 
 def _ends(deps: Dependencies, lines: Sequence[Line]) -> dict[Line, tuple[Line, Head]]:
@@ -156,7 +162,8 @@ def _repeat_or_reject(
     raise refusal
 
 
-def _slot(line: Line, head: Head, orderid: str, date: str) -> Movement:
+def _slot(line: Line, head: Head, orderid: str, date: str, happened: str) -> Movement:
+    more = {"happened": happened} if happened else {}
     return rules.movement(
         head,
         line,
@@ -165,6 +172,7 @@ def _slot(line: Line, head: Head, orderid: str, date: str) -> Movement:
         time_ordered_id(),
         date,
         orderid=orderid,
+        **more,
     )
 
 
@@ -202,7 +210,9 @@ def _complete_reservation(
                     line, line.quantity, rules.RELEASED, time_ordered_id(), date, orderid=orderid
                 )
         elif not is_own:
-            deps.ledger.append(line, -line.quantity, rules.RESERVED, slot["mark"], date, orderid=orderid)
+            more = {"happened": slot["happened"]} if "happened" in slot else {}
+            mark = slot["mark"]
+            deps.ledger.append(line, -line.quantity, rules.RESERVED, mark, date, orderid=orderid, **more)
     if any(claim.accepted for claim in claimed):
         raise too_few_nodes()
     if repeated:

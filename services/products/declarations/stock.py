@@ -6,7 +6,10 @@ from shared.couch import StoredDocument
 
 
 class Movement(StoredDocument):
-    """One change of a stock, in the numbered slot of its chain; the last of a chain may say where it goes on."""
+    """One change of a stock, in the numbered slot of its chain; the last of a chain may say where it goes on.
+
+    `happened`: when goods left the shelf of which the shop only heard at `date`.
+    """
 
     productid: str
     taxonomy: list[str]
@@ -19,6 +22,7 @@ class Movement(StoredDocument):
     sku: NotRequired[str]
     orderid: NotRequired[str]
     note: NotRequired[str]
+    happened: NotRequired[str]
     moved_to: NotRequired[list[str]]
 
 

@@ -11,6 +11,7 @@ from services.products.resources.pictures import pictures
 from services.products.resources.product_types import product_types
 from services.products.resources.reviews import reviews
 from services.products.resources.search_rules import search_rules
+from services.products.resources.stall import stall
 from services.products.resources.stock_value import stock_values
 from services.products.resources.supplier_deliveries import supplier_deliveries
 
@@ -26,6 +27,7 @@ BLUEPRINTS = (
     search_rules,
     supplier_deliveries,
     stock_values,
+    stall,
     notes,
     internal,
 )

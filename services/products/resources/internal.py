@@ -29,7 +29,15 @@ def reserve(body: dict[str, Any]) -> Response:
     """Keep goods for an order, all or none; a second time changes nothing"""
     lines = _lines(body["items"])
     again = body["again"] or ATTEMPT_HEADER in request.headers
-    act.reserve(dependencies(), body["orderid"], lines, body["expires"], timestamp(), again=again)
+    act.reserve(
+        dependencies(),
+        body["orderid"],
+        lines,
+        body["expires"],
+        timestamp(),
+        again=again,
+        happened=body["happened"],
+    )
     shown = [line.fields | {"quantity": line.quantity} for line in lines]
     return json_answer({"reserved": shown}, 201)
 

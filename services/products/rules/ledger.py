@@ -131,6 +131,20 @@ def movement(
     )
 
 
+def level_on_shelf(movements: Sequence[Movement], moment: str) -> int | None:
+    """How many lay there at a moment, of `movements` from the newest back; None where they do not reach so far.
+
+    What had left the shelf by then, and the chain only heard of later (`happened`), is taken off.
+    """
+    late = 0
+    for each in movements:
+        if each["date"] <= moment:
+            return each["level"] + late
+        if each.get("happened", moment + "~") <= moment:
+            late += each["delta"]
+    return None
+
+
 def after(doc: Movement) -> Head:
     """The head once this movement is written."""
     return head_of([doc])

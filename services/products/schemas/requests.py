@@ -42,12 +42,6 @@ class Lookup(Shape):
             "description": "whose prices, asked by another service; else those of the token's customer group"
         },
     )
-    costs = ma.fields.Boolean(
-        load_default=False,
-        truthy={True},
-        falsy={False},
-        metadata={"description": "asked by another service: what one costs the shop, too"},
-    )
 
 
 ReviewContent = request_schema("ReviewContent", documents.REVIEW_FIELDS.select("stars", "title", "text"))
@@ -141,6 +135,13 @@ class Reservation(Shape):
     )
     expires = Time(required=True)
     again = ma.fields.Boolean(load_default=False, metadata={"description": "they may be kept for it already"})
+    happened = Text(
+        0,
+        24,
+        load_default="",
+        pattern=f"^(|{limits.MOMENT})$",
+        metadata={"description": "when they were handed over, of what the shop only hears of now"},
+    )
 
 
 class ReservationExtension(Shape):

@@ -19,7 +19,6 @@ from services.storefront.pages.desk import (
     failures,
     guests,
     imports,
-    margin,
     new_customers,
     notes,
     orders,
@@ -82,7 +81,6 @@ BLUEPRINTS = (
 )
 DESK = (
     sales,
-    margin,
     new_customers,
     orders,
     parcels,

@@ -200,6 +200,15 @@ TEXTS: Final = (
     _("Give a price or a discount."),
     _("Give a userid, or the e-mail of a guest."),
     _("Give an amount or basis_points."),
+    # stalls
+    _("A sale is in one currency."),
+    _("Name each product once."),
+    _("The items do not add up."),
+    _("They come to %(amount)s."),
+    _("There are %(currencies)s."),
+    _("Another currency."),
+    _("Count one currency after the other."),
+    _("Write it like 2026-11-23."),
     # people
     _("At most %(count)s months, unless for an actor or a subject."),
     _("There are more than %(count)s entries: ask for a shorter time."),

@@ -50,6 +50,7 @@ MANUAL_PAYMENTS: Final = {
     "cash": _("cash"),
     "bank_transfer": _("bank transfer"),
     "paid_elsewhere": _("paid elsewhere"),
+    "terminal": _("card at the terminal"),
 }
 """What staff have taken themselves, as the desk and the pages call it."""
 

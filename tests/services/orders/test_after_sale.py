@@ -326,6 +326,8 @@ def test_every_endpoint_keeps_its_contract(
         "POST /v1/internal/users/{userid}/anonymise": "an e-mail address that can be one",
         "POST /v1/admin/reports": "whole days for best sellers",
         "POST /v1/admin/reports/closings": "a day for a day's closing, a month for a month's",
+        "POST /v1/admin/stall/sales": "the items add up to the total, in its currency",
+        "POST /v1/admin/stall/cash-ups": "one currency",
     }
     imports = ("POST /v1/admin/orders/import",)
     assert keep_contract(shop.orders, headers, examples=8, stricter=stricter, free_text=imports) > 20

@@ -27,7 +27,11 @@ def replica(shop: Shop, service: Callable[..., str]) -> str:
 
 def promotion(shop: Shop, **content: Any) -> dict[str, Any]:
     """A new one, ten percent off unless `actions` say otherwise."""
-    return shop.made("/v1/admin/promotions", {"name": "An offer", "actions": TEN_PERCENT, **content})
+    answer = shop.post(
+        shop.admin, "/v1/admin/promotions", {"name": "An offer", "actions": TEN_PERCENT, **content}
+    )
+    assert answer.status_code == 201, answer.text
+    return answer.json()
 
 
 def code() -> str:

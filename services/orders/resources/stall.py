@@ -1,0 +1,118 @@
+"""The stall: what staff sold without a network, the days there, and the cash."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response
+
+from services.orders.actions import reading, stall_days, stall_sales
+from services.orders.resources.context import dependencies
+from services.orders.resources.requester import actor
+from services.orders.schemas import answers
+from services.orders.schemas import stall as schemas
+from shared.audit import Act
+from shared.couch import time_ordered_id
+from shared.couch.deadline import time_limit
+from shared.errors import NotFound
+from shared.web import (
+    Blueprint,
+    PageArgs,
+    add_log_fields,
+    audited,
+    current_user,
+    idempotent_id,
+    json_answer,
+    list_answer,
+    require_role,
+    unsign,
+)
+from shared.web.audit import audit_trail
+from shared.web.idempotency import OPTIONAL_KEY, REQUIRED_KEY, required_key
+
+stall = Blueprint(
+    "stall",
+    __name__,
+    url_prefix="/v1/admin/stall",
+    description="Sales at a market stall, also without a network",
+)
+_OVERSOLD = "stall oversold"
+
+
+class NoSuchDay(NotFound):
+    code, title = "no_such_day", "There is no such day"
+
+
+def _about_sale(sent: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "stall": sent["stall"],
+        "sold_by": sent["sold_by"],
+        "total": sent["total"],
+        "kind": sent["payment"]["kind"],
+    }
+
+
+@stall.post("/sales")
+@require_role("admin", "staff")
+@stall.doc(parameters=[REQUIRED_KEY])
+@stall.arguments(schemas.StallSale)
+@stall.response(201, answers.Order)
+@stall.alt_response(400, "BAD_REQUEST")
+@time_limit(20)
+@audited("record stall sale", details=_about_sale)
+def sell(body: dict[str, Any]) -> Response:
+    """A sale that has happened: an order that is paid and handed over, whatever the stock or the prices are by now. One for each key, whoever sends it and however late"""
+    deps = dependencies()
+    placed = stall_sales.record_sale(deps, required_key(), body, actor())
+    orderid = placed.found.order["orderid"]
+    add_log_fields(orderid=orderid)
+    if placed.found.oversold and not placed.replayed:
+        lines = [[line["name"], line["quantity"]] for line in placed.found.oversold["lines"]]
+        audit_trail().write(Act(current_user().userid, "oversell at stall", orderid, {"lines": lines}))
+    headers = {"Location": f"/v1/orders/{orderid}"}
+    replayed = {"Idempotency-Replayed": "true"} if placed.replayed else {}
+    return json_answer(reading.order_answer(deps, placed.found), 201, headers=headers | replayed)
+
+
+@stall.post("/goods")
+@require_role("admin", "staff")
+@stall.arguments(schemas.StallGoodsArgs)
+@stall.response(200, schemas.StallGoodsList)
+def goods(body: dict[str, Any]) -> Response:
+    """What a stall needs to know of these products and variants: prices with the tax, no cost prices; one look-up, nothing is written"""
+    found = stall_days.goods(dependencies(), body["productids"], body["currency"], body["language"])
+    return json_answer({"items": found})
+
+
+@stall.get("/days/<string:day>")
+@require_role("admin", "staff")
+@stall.response(200, schemas.StallDay)
+@stall.alt_response(404, "NOT_FOUND")
+def day(day: str) -> Response:
+    """What was sold at the stalls on a day, the takings by person, and the cash that was counted: one partition query"""
+    if not re.fullmatch(schemas.DAY, day):
+        raise NoSuchDay("Write it like 2026-11-23.")
+    return json_answer(stall_days.day(dependencies(), day))
+
+
+@stall.post("/cash-ups")
+@require_role("admin", "staff")
+@stall.doc(parameters=[OPTIONAL_KEY])
+@stall.arguments(schemas.CashUpContent)
+@stall.response(201, schemas.CashUp)
+@audited("count cash", "day", "stall", "sold_by", "counted")
+def cash_up(body: dict[str, Any]) -> Response:
+    """The cash that was counted at the end of a day, kept beside what it should be"""
+    id = idempotent_id() or time_ordered_id()
+    return json_answer(stall_days.cash_up(dependencies(), id, body, actor()), 201)
+
+
+@stall.get("/oversold")
+@require_role("admin", "staff")
+@stall.arguments(PageArgs, location="query")
+@stall.response(200, schemas.OversoldSales)
+@stall.alt_response(400, "BAD_REQUEST")
+def oversold(args: dict[str, Any]) -> Response:
+    """Sales of which the stock had too little, the newest first: one partition query"""
+    page = stall_days.oversold(dependencies(), args["limit"], unsign(args["cursor"], _OVERSOLD))
+    return json_answer(list_answer(page.items, page.next, _OVERSOLD))

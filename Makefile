@@ -95,8 +95,8 @@ lint: setup ## lint, formatting and import rules alone
 check-deploy: setup ## image, compose, Kubernetes, gateway, alerts: validated with their own tools and schemas
 	@$(BIN)/python -m deploy.checks
 
-pin-images: setup ## the digest beside the tag of every image that is not ours (needs docker buildx and the registries)
-	@$(BIN)/python -m deploy.pin_images
+pin-images: setup ## the digest beside the tag of every image that is not ours (needs the registries; MIRROR: one instead of Docker Hub)
+	@$(BIN)/python -m deploy.pin_images $(if $(MIRROR),--mirror $(MIRROR))
 
 wheels: setup ## build the client library and minicouch as wheels and try them in empty environments
 	@$(BIN)/python -m deploy.checks.packages

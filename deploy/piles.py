@@ -21,6 +21,8 @@ class Pile:
 
 
 NEVER: Final = "nothing: kept for ever"
+GIVEN_UP: Final = "`GIVEN_UP_DAYS` (400)"
+REPORT: Final = "`REPORT_DAYS` (90)"
 STOCK: Final = (
     "`STOCK_HISTORY_DAYS` (400): a thousand movements become one total, what they stood for is removed"
 )
@@ -37,7 +39,11 @@ MEASURED: Final = (
     ),
     Pile("its stock: reservation, settlement, movement", "products", 3000, 912_800, STOCK),
     Pile(
-        "a declined checkout: order, customer, line, cancellation, summary", "orders", 5000, 3_271_000, NEVER
+        "a declined checkout: order, customer, line, cancellation, summary",
+        "orders",
+        5000,
+        3_271_000,
+        GIVEN_UP,
     ),
     Pile("its stock: kept and given back", "products", 4000, 1_226_550, STOCK),
     Pile(
@@ -50,16 +56,17 @@ MEASURED: Final = (
 )
 OTHERS: Final = (
     ("orders", "audit trail", "1 for each act of staff", "nothing: it stays, in a partition a month"),
-    ("orders", "dead letters", "1 for a job that failed for good, 1 when it is sent again", NEVER),
-    ("orders", "draft orders", "1 for each, while it is not placed", "`DRAFT_DAYS` (30) without a change"),
-    ("orders", "daily figures", "2 for each address and day", NEVER),
     (
         "orders",
-        "closings and reports",
-        "1 a day and 1 a month; 1 for each part of a report that was asked for",
-        NEVER,
+        "dead letters",
+        "1 for a job that failed for good, 1 when it is sent again",
+        "`DEAD_LETTER_DAYS` (400)",
     ),
-    ("orders", "blocks of order numbers", "1 for each block of a process", NEVER),
+    ("orders", "draft orders", "1 for each, while it is not placed", "`DRAFT_DAYS` (30) without a change"),
+    ("orders", "daily figures", "2 for each address and day", REPORT),
+    ("orders", "closings", "1 a day and 1 a month, more where they were closed anew", NEVER),
+    ("orders", "reports that were asked for", "2 and 1 for each part", REPORT),
+    ("orders", "blocks of order numbers", "1 for 50 numbers: whose they are stays claimed", NEVER),
     ("users", "e-mails about accounts", "1 for each", "a year"),
     ("users", "how far a device has synced", "1 for each device", "90 days without a sync"),
     ("users", "sessions", "1 for each log-in", "`REFRESH_TOKEN_DAYS` (30)"),
@@ -85,4 +92,4 @@ def section() -> Iterator[str]:
     for where, what, many, bound in OTHERS:
         yield f"| {where} | {what} | {many} | {bound} |"
     yield "\nA checkout that is refused before its order is written (a wrong code, a field, goods that nobody sells) leaves nothing. One that is given up later (no stock, a payment that failed) leaves its order"
-    yield "with the cancellation: the same request is answered alike, and a late payment is paid back. These are not removed, nor are orders of closed years: [why](../docs/decisions/13-what-is-kept.md)."
+    yield "with the cancellation: the same request is answered alike, and a late payment is paid back. The worker removes it after `GIVEN_UP_DAYS`, unless money or a note of staff belongs to it. [Why, and what is kept](../docs/decisions/13-what-is-kept.md)."

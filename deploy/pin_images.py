@@ -1,23 +1,24 @@
 """`python -m deploy.pin_images`: puts the digest beside the tag of every image that is not ours, so that nobody can exchange it.
 
-Run it where Docker is and registries can be reached, and again to take a tag's newer build: a digest stays until then. It asks
-`docker buildx imagetools inspect` for the digest of the whole list of platforms, and writes nothing when one of them is not to be had.
+Run it where registries can be reached (`--mirror URL` for one that stands in for Docker Hub), and again to take a tag's newer build: a
+digest stays until then. Each is that of the whole list of platforms; nothing is written when one of them is not to be had.
 Our own image gets its digest from whoever pushes it: `digest:` in `deploy/kubernetes/version/kustomization.yaml`, in place of `newTag`.
 """
 
+import argparse
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from deploy.registry import DOCKER_HUB, Registries
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 IMAGE: Final = re.compile(
     r"^(?P<before>\s*image: |FROM )(?P<name>[a-z0-9][a-z0-9./-]*:[\w.-]+)(?:@(?P<digest>sha256:[0-9a-f]{64}))?(?=\s|$)",
     re.MULTILINE,
 )
-DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class Reference(NamedTuple):
@@ -65,22 +66,14 @@ def pin(root: Path, digest_of: Callable[[str], str]) -> list[str]:
     return [f"{name}@{digest}" for name, digest in digests.items()]
 
 
-def inspected(name: str) -> str:
-    """What the registry says of a tag now. Raises LookupError."""
-    command = ["docker", "buildx", "imagetools", "inspect", name, "--format", "{{.Manifest.Digest}}"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-        raise LookupError(f"{name}: {error}") from error
-    digest = answer.stdout.strip()
-    if answer.returncode or not DIGEST.fullmatch(digest):
-        raise LookupError(f"{name}: {(answer.stderr or answer.stdout).strip() or 'no digest'}")
-    return digest
-
-
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m deploy.pin_images", description=__doc__)
+    parser.add_argument(
+        "--mirror", default=DOCKER_HUB, metavar="URL", help="a registry in place of Docker Hub"
+    )
+    options = parser.parse_args()
     try:
-        print("\n".join(pin(ROOT, inspected)))
+        print("\n".join(pin(ROOT, Registries(options.mirror).digest)))
     except LookupError as error:
         print(f"Nothing was pinned. {error}", file=sys.stderr)
         return 1

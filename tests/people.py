@@ -6,6 +6,8 @@ from pathlib import Path
 
 import requests
 
+from tests.patience import patient
+
 ADDRESS = "1 High Street\nLeeds LS1 4DY\nUnited Kingdom"
 PASSWORD = "correct horse battery staple"
 
@@ -15,23 +17,26 @@ class Person(requests.Session):
 
     def __init__(self, users_url: str, email: str, password: str = PASSWORD) -> None:
         super().__init__()
-        answer = requests.post(
-            f"{users_url}/v1/sessions", json={"email": email, "password": password}, timeout=30
-        )
+        login = {"email": email, "password": password}
+        answer = patient(lambda: requests.post(f"{users_url}/v1/sessions", json=login, timeout=30))
         answer.raise_for_status()
         self.email, self.token = email, answer.json()["access_token"]
         self.headers["Authorization"] = f"Bearer {self.token}"
-        self.userid = self.get(f"{users_url}/v1/users/me", timeout=30).json()["userid"]
+        self.userid = patient(lambda: self.get(f"{users_url}/v1/users/me", timeout=30)).json()["userid"]
 
 
 def register(users_url: str, mail_dir: Path, name: str = "Ada Lovelace") -> Person:
     """A new customer, verified through the e-mail in the Maildir, logged in."""
     email = f"{secrets.token_hex(6)}@example.com"
     body = {"name": name, "email": email, "password": PASSWORD}
-    requests.post(f"{users_url}/v1/users", json=body, timeout=30).raise_for_status()
-    token = token_in_mail(mail_dir, email)
-    requests.post(f"{users_url}/v1/users/verify", json={"token": token}, timeout=30).raise_for_status()
+    key = {"Idempotency-Key": secrets.token_hex(8)}
+    send_once(f"{users_url}/v1/users", body, key)
+    send_once(f"{users_url}/v1/users/verify", {"token": token_in_mail(mail_dir, email)})
     return Person(users_url, email)
+
+
+def send_once(url: str, body: dict[str, str], headers: dict[str, str] | None = None) -> None:
+    patient(lambda: requests.post(url, json=body, headers=headers, timeout=30)).raise_for_status()
 
 
 def token_in_mail(mail_dir: Path, email: str) -> str:
@@ -47,7 +52,8 @@ def token_in_mail(mail_dir: Path, email: str) -> str:
 def add_address(person: Person, users_url: str) -> str:
     """A delivery address; its id."""
     body = {"name": "Home", "address": ADDRESS}
-    answer = person.post(f"{users_url}/v1/users/me/addresses", json=body, timeout=30)
+    url, key = f"{users_url}/v1/users/me/addresses", {"Idempotency-Key": secrets.token_hex(8)}
+    answer = patient(lambda: person.post(url, json=body, headers=key, timeout=30))
     answer.raise_for_status()
     return answer.json()["id"]
 

@@ -21,6 +21,7 @@ from services.orders.store import (
     DeadLetterStore,
     DraftStore,
     InvoiceNumbers,
+    OldRecords,
     OrderNumbers,
     OrderStore,
     PromotionStore,
@@ -108,6 +109,10 @@ class Dependencies:
     @property
     def drafts(self) -> DraftStore:
         return self.stores.drafts
+
+    @property
+    def old_records(self) -> OldRecords:
+        return self.stores.old_records
 
     @property
     def stall(self) -> StallStore:

@@ -1,6 +1,6 @@
 """An order is a partition of immutable documents, declared in `declarations`; its access patterns O1 to O12 stand beside them.
 
-    order{orderid}:order  :customer  :item1 ...  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
+    order{orderid}:order  :customer  :item1 ...  :costs  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
                   :decision2 ...  :dispatch2 ...  :delivery2 ...       of an order in several parcels: `rules.parcels`
                   :waiting1 ...                       how many pieces wait for goods that are to come: `rules.backorders`
                   :session  :processing                                of a payment on the provider's page
@@ -52,6 +52,7 @@ from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document
 
 ORDER = DocumentType.declared("order", order.Order)
 CUSTOMER = DocumentType.declared("customer", order.Customer)
+COSTS = DocumentType.declared("ordercosts", order.OrderCosts)
 LINE_ITEM = DocumentType.declared("orderlineitem", order.OrderLineItem, former_name="item")
 SESSION = DocumentType.declared("paymentsession", events.PaymentSession)
 PROCESSING = DocumentType.declared("paymentprocessing", events.PaymentProcessing)
@@ -330,7 +331,7 @@ SUMMARIES = View(
 )
 COMPARISON = View(
     "comparison",
-    "O16: orders, gross, discounts, tax, refunds, returns and the pieces in them, and what new and returning customers brought, by day and currency",
+    "O16: orders, gross, discounts, tax, refunds, returns and the pieces in them, and what new and returning customers brought, and sales and costs of goods, by day and currency",
     map=view_source(__file__, "comparison"),
     reduce="_sum",
 )

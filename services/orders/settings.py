@@ -78,6 +78,21 @@ class Settings(DatabaseSettings):
     draft_days: int = setting(
         "DRAFT_DAYS", 30, "a draft order that nobody changes is removed after so many days"
     )
+    given_up_days: int = setting(
+        "GIVEN_UP_DAYS",
+        400,
+        "a checkout that ended without money is removed after so many days, not before 100; 0: never",
+    )
+    dead_letter_days: int = setting(
+        "DEAD_LETTER_DAYS",
+        400,
+        "a job that failed for good is removed from the list after so many days, not before 100; 0: never",
+    )
+    report_days: int = setting(
+        "REPORT_DAYS",
+        90,
+        "a report that somebody asked for is removed after so many days, and to whom the daily figures were sent; 0: never",
+    )
     manual_discount_percent: int = setting(
         "MANUAL_DISCOUNT_PERCENT",
         20,
@@ -86,7 +101,7 @@ class Settings(DatabaseSettings):
     capture_at: str = setting(
         "CAPTURE_AT",
         ORDER,
-        "when money is taken that is paid on the provider's page: with the `order`, or as its parcels leave (`dispatch`), being only reserved until then",
+        "when money is taken that Stripe or PayPal pays: with the `order`, or as its parcels leave (`dispatch`), being only reserved until then",
         choices=(ORDER, DISPATCH),
     )
     stripe_multicapture: bool = setting(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .changes import Change, Changes
+    from .copies import altered
     from .database import HIGHEST_KEY, AcrossPartitions, Database, Partition, Written
     from .documents import (
         DeclaredType,
@@ -102,6 +103,7 @@ __all__ = [
     "UpdateConflict",
     "View",
     "Written",
+    "altered",
     "counting",
     "document_id",
     "as_javascript",
@@ -126,6 +128,7 @@ _MODULES = {
         "Change",
         "Changes",
     ),
+    "copies": ("altered",),
     "database": (
         "HIGHEST_KEY",
         "AcrossPartitions",

@@ -8,7 +8,7 @@ Errors are those of `errors`: NoSuchDocument, UpdateConflict, QueryRefused, Data
 
 import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
@@ -16,6 +16,7 @@ from . import dialects
 from .changes import Changes
 from .changes import from_answer as changes_from_answer
 from .client import Client
+from .copies import altered
 from .documents import Doc, Document, Shapes
 from .errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
 from .indexes import FindIndex, View
@@ -252,7 +253,7 @@ class Partition:
     ) -> SearchPage:
         """See `AcrossPartitions.search`; a partition's search knows no facets."""
         page = dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
-        return replace(page, items=self._shapes.read_all(page.items))
+        return altered(page, items=self._shapes.read_all(page.items))
 
 
 class AcrossPartitions:
@@ -292,7 +293,7 @@ class AcrossPartitions:
     ) -> SearchPage:
         """Documents by words, filters, facets (`search_for` makes the query), in whichever dialect the server speaks."""
         page = dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
-        return replace(page, items=self._shapes.read_all(page.items))
+        return altered(page, items=self._shapes.read_all(page.items))
 
 
 def _view_page(

@@ -21,6 +21,8 @@ from .http import HttpClient, TransportError
 log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 1.0
+_TRUSTED_SECONDS = 10.0
+"""A token this young that the database refuses is not exchanged for another: what it lacks is a right."""
 
 
 class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
@@ -32,6 +34,7 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
         self._http = HttpClient(max_idle=1)
         self._lock = Lock()
         self._failed: tuple[float, Error] | None = None
+        self._renewed = float("-inf")
 
     def get_token(self) -> str:
         """Raises DatabaseUnavailable or DatabaseDenied when there is no good token."""
@@ -45,6 +48,16 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
             except Error as error:
                 log.warning("the old token goes on: %s", error)
         return str(self.access_token)
+
+    def in_place_of(self, refused: str) -> str | None:
+        """Another token than the one that the database took no more (401) before its time: the key was exchanged, or IAM signs anew.
+        None when a new one was refused as well. Raises DatabaseDenied when the key is not good any more, DatabaseUnavailable without IAM."""
+        with self._lock:
+            if self.access_token == refused:
+                if time.monotonic() - self._renewed < _TRUSTED_SECONDS:
+                    return None
+                self._renew()
+            return str(self.access_token)
 
     def _request(
         self, method: str, url: str, *, headers: Mapping[str, str], data: Mapping[str, str], **_: Any
@@ -64,17 +77,17 @@ class IamTokens(IAMTokenManager):  # type: ignore[misc]  # the SDK has no types
             raise self._failed[1]
         try:
             self._save_token_info(self.request_token())
-            self._failed = None
+            self._failed, self._renewed = None, time.monotonic()
         except (ApiException, TransportError, ValueError) as cause:
             error = _translated(cause)
             self._failed = time.monotonic(), error
             raise error from cause
 
 
-def iam_authenticator(apikey: str, timeout: float) -> IAMAuthenticator:
+def iam_authenticator(apikey: str, tokens: IamTokens) -> IAMAuthenticator:
     """What the SDK takes as its authenticator."""
     authenticator = IAMAuthenticator(apikey)
-    authenticator.token_manager = IamTokens(apikey, timeout)
+    authenticator.token_manager = tokens
     return authenticator
 
 

@@ -23,7 +23,7 @@ from .client import Client
 from .database import Database
 from .documents import Shapes
 from .errors import SearchUnavailable
-from .iam import iam_authenticator
+from .iam import IamTokens, iam_authenticator
 from .indexes import DatabaseDesign
 from .readiness import Readiness
 from .transport import DatabaseSession
@@ -46,11 +46,13 @@ class Server:
     ) -> None:
         address, found = _split_credentials(url)
         self.prefix = prefix
+        tokens = IamTokens(apikey, timeout) if apikey else None
         sdk = CloudantV1(
-            authenticator=_authenticator(username or found[0], password or found[1], apikey, timeout)
+            authenticator=_authenticator(username or found[0], password or found[1], apikey, tokens)
         )
         sdk.set_service_url(address)
-        sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout))
+        new_token = tokens.in_place_of if tokens else None
+        sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout, new_token=new_token))
         sdk.set_enable_gzip_compression(False)
         self.client = Client(sdk)
 
@@ -147,7 +149,7 @@ def _split_credentials(url: str) -> tuple[str, tuple[str, str]]:
     return address, (unquote(parts.username or ""), unquote(parts.password or ""))
 
 
-def _authenticator(username: str, password: str, apikey: str, timeout: float) -> Authenticator:
-    if apikey:
-        return iam_authenticator(apikey, timeout)
+def _authenticator(username: str, password: str, apikey: str, tokens: IamTokens | None) -> Authenticator:
+    if tokens:
+        return iam_authenticator(apikey, tokens)
     return BasicAuthenticator(username, password) if username else NoAuthAuthenticator()

@@ -6,7 +6,7 @@ on `http`. Streams (`stream=True`) still go through `requests`.
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -24,6 +24,10 @@ _OUR_OPTIONS = ("call_timeout", "as_bytes", "all_headers")
 """Of a call, beside those of `requests`."""
 
 
+NewToken = Callable[[str], str | None]
+"""Given a token that the database takes no more, another one, or None when there is none; raises an Error when there is no way in."""
+
+
 class DatabaseSession(requests.Session):
     """The session given to the SDK, for the server at `url`.
 
@@ -32,9 +36,11 @@ class DatabaseSession(requests.Session):
     `all_headers` has only those that `http` names.
     """
 
-    def __init__(self, url: str, timeout: float = 2.5, max_idle: int = 32) -> None:
+    def __init__(
+        self, url: str, timeout: float = 2.5, max_idle: int = 32, new_token: NewToken | None = None
+    ) -> None:
         super().__init__()
-        self.timeout = timeout
+        self.timeout, self._new_token = timeout, new_token
         self.http = HttpClient(max_idle, probe_url=f"{url}/_up")
 
     def request(  # type: ignore[override]  # the SDK calls it with these
@@ -75,7 +81,7 @@ class DatabaseSession(requests.Session):
         all_headers: bool,
     ) -> Answer:
         """A call that was given long (an import, a job, `prepare`) waits for a server that is away to come back."""
-        resent, pause = False, FIRST_DELAY
+        resent, pause, renewed = False, FIRST_DELAY, False
         is_long = deadline - time.monotonic() >= LONG_CALL_SECONDS
         while True:
             answer: Answer | None = None
@@ -92,6 +98,9 @@ class DatabaseSession(requests.Session):
                 if isinstance(error, CircuitOpen) and not is_long:
                     raise _away() from error
                 failure = error
+            if answer and answer.status_code == 401 and not renewed and (other := self._renewed(headers)):
+                headers, renewed = other, True
+                continue
             if answer and answer.status_code not in RETRIED:
                 return answer
             resent = resent or not _untouched(answer, failure)
@@ -102,6 +111,12 @@ class DatabaseSession(requests.Session):
                 raise _away() from failure
             time.sleep(wait)
             pause = min(pause * 2, MAX_DELAY)
+
+    def _renewed(self, headers: Mapping[str, str]) -> dict[str, str] | None:
+        """The same headers with another token than the one that was refused; None when there is none."""
+        _, _, refused = headers.get("Authorization", "").partition("Bearer ")
+        token = self._new_token(refused) if self._new_token and refused else None
+        return {**headers, "Authorization": f"Bearer {token}"} if token else None
 
 
 def _away() -> DatabaseUnavailable:

@@ -40,7 +40,7 @@ from services.orders.rules.identity import key_is_free_again, orderid_for
 from services.orders.rules.manual_payments import needs_no_provider
 from services.orders.rules.pricing import CarrierUnavailable, CodeNotValid, CodeUsedUp, PriceChanged
 from services.orders.rules.pricing.tax_question import TaxUnavailable
-from services.orders.rules.writing import cancellation_of, items_of, payment_of
+from services.orders.rules.writing import cancellation_of, costs_of, items_of, payment_of
 from shared.clock import iso, now, parse, timestamp
 from shared.errors import AisleError, Conflict, Invalid, NotFound, Unavailable
 from shared.idempotency import check_same
@@ -182,7 +182,8 @@ def _complete(checkout: Checkout) -> str:
             orderid, request.fingerprint, found.order.get("number") or ""
         )
         there = {doc["_id"] for doc in found.documents}
-        missing = [doc for doc in [customer, *items_of(found.order)] if doc["_id"] not in there]
+        first = [customer, *items_of(found.order), *costs_of(orderid, checkout.intent.priced.costs)]
+        missing = [doc for doc in first if doc["_id"] not in there]
         if missing:
             checkout.deps.orders.add_all(missing)
             checkout.found = OrderDocuments([*found.documents, *missing])

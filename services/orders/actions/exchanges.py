@@ -25,6 +25,7 @@ from services.orders.declarations.exchanges import (
     OfferedLine,
 )
 from services.orders.declarations.order import ORDER_CONTENT, Order, name_of
+from services.orders.declarations.parts import line_key
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, RETURN_EXCHANGE, order_key
 from services.orders.rules.assembly import OrderDocuments
@@ -37,7 +38,7 @@ from services.orders.rules.exchanges import (
     stock_of,
 )
 from services.orders.rules.order_returns import EXCHANGED_KEY, OFFERED_KEY, RECEIVED, REFUSED, OrderReturn
-from services.orders.rules.writing import event_fields, items_of
+from services.orders.rules.writing import costs_of, event_fields, items_of
 from shared.clock import timestamp
 from shared.couch import Document
 from shared.money import money
@@ -184,7 +185,14 @@ def _documents(
         deliveryAddress=customer["deliveryAddress"],
         **({"mail_limited": True} if customer.get("mail_limited") else {}),
     )
-    return [order, buyer, *items_of(order)]
+    return [order, buyer, *items_of(order), *costs_of(orderid, _costs(deps, order))]
+
+
+def _costs(deps: Dependencies, order: Order) -> dict[str, int]:
+    """What one piece of its goods costs the shop today. 1 call."""
+    keys = [line_key(line) for line in order["basket"]]
+    found = deps.products.lookup(keys, currency=order["total"]["currency"], costs=True)
+    return {key: offer["cost"] for key, offer in found.items() if "cost" in offer}
 
 
 def _noted(deps: Dependencies, found: OrderDocuments, refund: Refund, outcome: str) -> OrderDocuments:

@@ -18,7 +18,7 @@ from services.orders.rules.credits import NO_PROVIDER, Chain, paid_by_credits
 from services.orders.rules.manual_payments import MANUAL_PAYMENTS
 from services.orders.rules.pricing import PriceChanged, Quote, QuoteRequest, check_expected, merged, quote
 from services.orders.rules.pricing.manual import NOTHING_MANUAL, ManualPrices
-from services.orders.rules.writing import items_of, value_of_gift_cards
+from services.orders.rules.writing import costs_of, items_of, value_of_gift_cards
 from shared.clock import timestamp
 from shared.couch import Doc, Document
 from shared.errors import Invalid
@@ -115,7 +115,7 @@ class Intent:
             **({"mail_limited": True} if self.buyer.mail_limited else {}),
             **({"gift_recipient": self.gift_recipient} if self.gift_recipient else {}),
         )
-        return [order, customer, *items_of(order)]
+        return [order, customer, *items_of(order), *costs_of(orderid, priced.costs)]
 
     def _by_staff(self) -> dict[str, Any]:
         """What the order says of staff who placed it."""
@@ -240,7 +240,7 @@ def _quote(
     """
     keys = [item["productid"] for item in merged(body["items"])]
     products = deps.products.lookup(
-        keys, currency=body.get("currency"), group=buyer.group, language=body.get("language", "")
+        keys, currency=body.get("currency"), group=buyer.group, language=body.get("language", ""), costs=True
     )
     terms, moment = deps.terms, timestamp()
     who = shopper(deps, terms.promotions, buyer.userid, buyer.group, body.get("codes", []), moment)

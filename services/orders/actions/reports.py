@@ -7,7 +7,7 @@ from services.orders.declarations.reports import Closing, ReportRequest
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CLOSING, REPORT_PART, REPORT_REQUEST, REPORT_RESULT, report_key
 from services.orders.rules import reports as shape
-from services.orders.rules.comparison import comparison_report, customers_report
+from services.orders.rules.comparison import comparison_report, customers_report, margin_report
 from services.orders.rules.periods import (
     MAX_MONTHS,
     Span,
@@ -60,6 +60,12 @@ def customers(deps: Dependencies, within: Span) -> dict[str, Any]:
     """O16: what new and returning customers brought, by month, beside as many days before. 1 global query."""
     rows, start, end = _compared(deps, within)
     return {"from": iso(start), "to": iso(end), **customers_report(rows, start.date())}
+
+
+def margin(deps: Dependencies, by: str, within: Span, currency: str | None = None) -> dict[str, Any]:
+    """O16: what was left of the sales of goods over their costs, by whole days. 1 global query. Raises Invalid."""
+    coarsest(within)
+    return margin_report(deps.reports.comparison(within, allow_stale=True), by, currency)
 
 
 def _compared(deps: Dependencies, within: Span) -> tuple[list[dict[str, Any]], datetime, datetime]:

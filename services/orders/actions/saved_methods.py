@@ -6,17 +6,13 @@ from typing import Any
 from services.orders.clients.payments import PaymentDeclined
 from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies
-from services.orders.settings import ORDER
 from shared.couch import Doc
 
 
 def saved_methods(deps: Dependencies, userid: str) -> list[Doc]:
-    """1 partition query, and one call to each provider that knows the customer. None where money is only reserved with the order:
-    that is done on the provider's page. Raises ProviderUnavailable."""
-    if deps.settings.capture_at != ORDER:
-        return []
+    """1 partition query, and one call to each provider that knows the customer. Raises ProviderUnavailable."""
     return [
-        {"provider": known["provider"], **asdict(method)}
+        {"provider": known["provider"], **asdict(method), "charged_at": deps.settings.capture_at}
         for known in deps.orders.payment_customers(userid)
         if known["provider_ref"] and known["provider"] in deps.providers
         for method in deps.hosted(known["provider"]).saved_methods(known["provider_ref"])

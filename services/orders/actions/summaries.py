@@ -18,8 +18,8 @@ BATCH: Final = 1000
 SLICE_SECONDS: Final = 5.0
 """The background job works so long at a time, and leaves the database as long to others."""
 MAX_ATTEMPTS = 5
-SHAPE: Final = 2
-"""Of what a summary says: 2 has `first` and `revenue`. Those of an older shape are made again in the background."""
+SHAPE: Final = 3
+"""Of what a summary says: 2 has `first` and `revenue`, 3 `margin`. Those of an older shape are made again in the background."""
 
 
 def summarise(deps: Dependencies, found: OrderDocuments) -> None:

@@ -11,7 +11,7 @@ from services.orders.clients.paypal import PayPalProvider
 from services.orders.clients.sandbox import SandboxLedger, SandboxProvider
 from services.orders.clients.sandbox_pages import SandboxPages
 from services.orders.clients.stripe import StripeProvider
-from services.orders.settings import PAYPAL, SANDBOX, STRIPE, Settings
+from services.orders.settings import ORDER, PAYPAL, SANDBOX, STRIPE, Settings
 
 
 def _sandbox(settings: Settings, ledger: SandboxLedger) -> Provider:
@@ -25,6 +25,8 @@ def _stripe(settings: Settings, ledger: SandboxLedger) -> Provider:
         settings.stripe_api_key,
         settings.stripe_webhook_secrets,
         settings.webhook_tolerance_seconds,
+        captures=settings.capture_at == ORDER,
+        several_captures=settings.stripe_multicapture,
     )
 
 

@@ -49,13 +49,21 @@ class Products:
         self._client = client
 
     def lookup(
-        self, productids: list[str], *, currency: str | None = None, group: str = "", language: str = ""
+        self,
+        productids: list[str],
+        *,
+        currency: str | None = None,
+        group: str = "",
+        language: str = "",
+        costs: bool = False,
     ) -> dict[str, Doc]:
         """The products and variants that exist, by the productid or SKU asked for; all of them in one call, at the prices in this currency
-        (the shop's own without one) of a customer group, named in a language."""
+        (the shop's own without one) of a customer group, named in a language. `costs`: each with its `cost` to the shop, where that is known."""
         asked: Doc = {"productids": productids, "currency": currency, "group": group or None}
         if language:
             asked["language"] = language
+        if costs:
+            asked["costs"] = True
         answer = self._client.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 

@@ -1,66 +1,91 @@
 """Stripe's public API as a provider: a payment intent per order, created, then confirmed; webhooks with their signature.
 
 Creating and confirming are two calls, so that closing an order can meet the same intent (same idempotency key,
-same parameters) and cancel it: Stripe itself decides whether the charge or the cancellation was first. Stripe forgets
-an idempotency key after a day or more: what comes later than that is found by the metadata it was made with.
+same parameters) and cancel it. Both are asked under one key: Stripe does whichever is first and refuses the other, also where money
+is only reserved, which Stripe would let us cancel. It forgets an idempotency key after a day or more: what comes later than that is
+found by the metadata it was made with.
 """
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
 from urllib.parse import quote
 
 import orjson
 
 from services.orders.clients import signatures
-from services.orders.clients.payments import Charge, PaymentClosed, PaymentDeclined, PaymentEvent
+from services.orders.clients.payments import (
+    Charge,
+    PaymentClosed,
+    PaymentDeclined,
+    PaymentEvent,
+    ProviderUnavailable,
+)
 from services.orders.clients.signatures import Headers
-from services.orders.clients.stripe_api import Json, StripeApi, StripeRefused
-from services.orders.clients.stripe_checkout import StripeCheckout
-from shared.clock import iso
+from services.orders.clients.stripe_api import Json, KeyUsedOtherwise, StripeApi, StripeRefused
+from services.orders.clients.stripe_checkout import StripeCheckout, charge_of
 from shared.errors import BadRequest
-from shared.idempotency import fingerprint_of
-from shared.money import Money, money
+from shared.money import Money
+
+Way = Mapping[str, str]
+
+_TAKEN: Final = frozenset({"succeeded", "requires_capture"})
+_ENDED: Final = frozenset({*_TAKEN, "canceled"})
+_EXPANDED: Final[Way] = {"expand[]": "latest_charge"}
+_RESERVED: Final[Way] = {"capture_method": "manual"}
+_IN_PARTS: Final[Way] = {**_RESERVED, "payment_method_options[card][request_multicapture]": "if_available"}
+_WAYS: Final[tuple[Way, ...]] = ({}, _RESERVED, _IN_PARTS)
+"""To take an intent's money: at once, once it is asked for, or then in parts."""
 
 
 class StripeProvider:
     """The provider `stripe`. `token` is a payment method's id (`pm_...`), made by Stripe's own page in the browser, or saved with a customer.
 
-    `webhook_secrets`: one, or two while the first is being replaced.
+    `webhook_secrets`: one, or two while the first is being replaced. `captures` and `several_captures`: see Purchase.
     """
 
     name = "stripe"
 
-    def __init__(self, url: str, api_key: str, webhook_secrets: Sequence[str], tolerance: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        webhook_secrets: Sequence[str],
+        tolerance: int,
+        *,
+        captures: bool = True,
+        several_captures: bool = False,
+    ) -> None:
         self._api = StripeApi(url, api_key)
         self._secrets, self._tolerance = webhook_secrets, tolerance
+        self._way = {} if captures else _IN_PARTS if several_captures else _RESERVED
         self.hosted = StripeCheckout(self._api)
 
     def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         intent = self._intent(orderid, total)
-        if intent["status"] == "succeeded":
-            return _charge(intent)
+        if intent["status"] in _TAKEN:
+            return charge_of(intent)
         if intent["status"] == "canceled":
             raise PaymentClosed("This order was closed before it was paid; place it again.")
         path = f"/v1/payment_intents/{quote(intent['id'], safe='')}"
         if customer:
             self._name_customer(orderid, path, customer)
-        confirmed = self._api.post(
-            f"{path}/confirm",
-            {"payment_method": token, "off_session": "true"},
-            f"{orderid}-confirm-{fingerprint_of(token)}",
-        )
-        if confirmed["status"] != "succeeded":
+        asked = {"payment_method": token, "off_session": "true", **_EXPANDED}
+        try:
+            confirmed = self._api.post(f"{path}/confirm", asked, _end_key(intent))
+        except KeyUsedOtherwise as first:
+            raise PaymentClosed("This order was closed before it was paid; place it again.") from first
+        if confirmed["status"] not in _TAKEN:
             raise PaymentDeclined(f"The payment needs more from the customer ({confirmed['status']}).")
-        return _charge(confirmed)
+        return charge_of(confirmed)
 
     def find(self, orderid: str, total: Money) -> Charge | None:
-        paid = (intent for intent in self._intents(orderid, total) if intent["status"] == "succeeded")
-        return next((_charge(intent) for intent in paid), None)
+        paid = (intent for intent in self._intents(orderid, total) if intent["status"] in _TAKEN)
+        return next((charge_of(intent) for intent in paid), None)
 
     def close(self, orderid: str, total: Money) -> Charge | None:
         ended = [self._cancelled(intent) for intent in self._intents(orderid, total)]
-        return next((_charge(intent) for intent in ended if intent["status"] == "succeeded"), None)
+        return next((charge_of(intent) for intent in ended if intent["status"] in _TAKEN), None)
 
     def refund(self, orderid: str, ref: str, key: str, total: Money) -> str:
         for made in self._api.get("/v1/refunds", payment_intent=ref, limit=100)["data"]:
@@ -100,8 +125,11 @@ class StripeProvider:
             "metadata[orderid]": orderid,
             "payment_method_types[]": "card",
         }
-        made = self._api.post("/v1/payment_intents", body, orderid)
-        return self._fresh(made) if made.get("_replayed") else made
+        for way in (self._way, *_WAYS):
+            with suppress(KeyUsedOtherwise):  # made before the shop's settings were changed
+                made = self._api.post("/v1/payment_intents", {**body, **way}, orderid)
+                return self._fresh(made) if made.get("_replayed") else made
+        raise KeyUsedOtherwise("This order's payment was made for another sum.")
 
     def _intents(self, orderid: str, total: Money) -> Iterator[Json]:
         """The intent of today's key, and any that was made under a key which Stripe has forgotten since."""
@@ -113,20 +141,22 @@ class StripeProvider:
                 yield self._fresh(found)
 
     def _cancelled(self, intent: Json) -> Json:
-        """The intent after all that may still be charged of it was cancelled; `succeeded` when the charge was first."""
+        """The intent after all that may still be charged of it was cancelled; as it is when the charge was first."""
         path = f"/v1/payment_intents/{quote(intent['id'], safe='')}/cancel"
-        try:
-            return self._api.post(path, {}, f"{intent['id']}-cancel")
-        except StripeRefused:
+        for key in (_end_key(intent), f"{intent['id']}-cancel"):
+            if intent["status"] in _ENDED:
+                return intent
+            with suppress(StripeRefused):  # confirmed first: paid, or declined
+                return self._api.post(path, _EXPANDED, key)
             intent = self._fresh(intent)
-            if intent["status"] not in ("succeeded", "canceled"):
-                raise
-            return intent
+        if intent["status"] not in _ENDED:
+            raise ProviderUnavailable("Stripe is at work on this payment; it is closed later.")
+        return intent
 
     def _fresh(self, intent: dict[str, Any]) -> Json:
-        return self._api.get(f"/v1/payment_intents/{quote(intent['id'], safe='')}")
+        return self._api.get(f"/v1/payment_intents/{quote(intent['id'], safe='')}", **_EXPANDED)
 
 
-def _charge(intent: Json) -> Charge:
-    taken = datetime.fromtimestamp(intent["created"], UTC)
-    return Charge(intent["id"], money(intent["amount"], intent["currency"].upper()), iso(taken))
+def _end_key(intent: Json) -> str:
+    """Under which an intent is confirmed or cancelled, whichever is first."""
+    return f"{intent['id']}-end"

@@ -1,5 +1,6 @@
 """Calls of Stripe's API: form-encoded requests with an idempotency key, JSON answers, errors as ours."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,7 +40,7 @@ class StripeApi:
     def get(self, path: str, **query: Any) -> Json:
         return self._call("GET", f"{path}?{urlencode(query, doseq=True)}" if query else path)
 
-    def post(self, path: str, body: dict[str, str], key: str = "") -> Json:
+    def post(self, path: str, body: Mapping[str, str], key: str = "") -> Json:
         """With `key`, a repetition gives the first answer, marked `_replayed`. Without, for what may be done twice."""
         headers = {"Idempotency-Key": key} if key else {}
         return self._call("POST", path, urlencode(body).encode(), headers)

@@ -204,13 +204,14 @@ def _of_intent(intent: Json, *, completed: bool = False) -> Outcome | None:
     everything on the page, so that what still `requires_action` is a voucher to be paid elsewhere."""
     status = intent["status"]
     if status in ("succeeded", "requires_capture"):
-        return Outcome(PageState.PAID, _charge(intent))
+        return Outcome(PageState.PAID, charge_of(intent))
     if status == "processing" or (completed and status not in _FAILED):
         return Outcome(PageState.PROCESSING)
     return None
 
 
-def _charge(intent: Json) -> Charge:
+def charge_of(intent: Json) -> Charge:
+    """What was charged or reserved by an intent, whose `latest_charge` is expanded."""
     charge = intent.get("latest_charge")
     known = charge if isinstance(charge, dict) else {}
     captured = intent["status"] == "succeeded"

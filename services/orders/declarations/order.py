@@ -177,6 +177,14 @@ class OrderLineItem(Line, StoredDocument):
     imported: NotRequired[bool]
 
 
+class OrderCosts(StoredDocument):
+    """What goods of an order cost the shop when it was placed: minor units of the order's currency for one piece, by SKU or productid. Of
+    what nobody knew the cost there is nothing. A document of its own, so that no answer to a customer can hold it."""
+
+    orderid: str
+    costs: dict[str, int]
+
+
 class NumberBlock(StoredDocument):
     """Order numbers from `first` to `last`, for the one process that has written it."""
 

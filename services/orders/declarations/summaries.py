@@ -1,9 +1,21 @@
 """What the desk lists of an order: the one document of an order that is written anew."""
 
-from typing import NotRequired
+from typing import NotRequired, TypedDict
 
 from shared.couch import StoredDocument
 from shared.money import Money
+
+
+class MarginOfDay(TypedDict):
+    """What was sold on a `date` of an order's goods, less what was given and paid back: pieces, and without tax what they were sold for; of
+    those whose cost is known the same, and that `cost`. What is nothing is left out."""
+
+    date: str
+    units: NotRequired[int]
+    known_units: NotRequired[int]
+    sales: NotRequired[int]
+    known_sales: NotRequired[int]
+    cost: NotRequired[int]
 
 
 class OrderSummary(StoredDocument):
@@ -11,7 +23,7 @@ class OrderSummary(StoredDocument):
 
     `events`: how many of them it was made from, so that one that is behind is found by a sum. `waiting`: how many pieces wait for
     goods. `dates`: when each status was last reached. `first`: of a paid order, whether it is its customer's first; `revenue`: what was paid
-    without gift cards that it bought. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by.
+    without gift cards that it bought. `margin`: see `rules.margin`. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by.
     """
 
     orderid: str
@@ -38,6 +50,7 @@ class OrderSummary(StoredDocument):
     events: int
     first: NotRequired[bool]
     revenue: NotRequired[int]
+    margin: NotRequired[list[MarginOfDay]]
     erased: NotRequired[str]
 
 

@@ -107,6 +107,21 @@ def customers(args: dict[str, Any]) -> Response:
     return _answered(report, report["rows"], "Gross by new and returning customers", bars)
 
 
+@_live_report("/margin", schemas.MarginArgs, schemas.MarginReport)
+def margin(args: dict[str, Any]) -> Response:
+    """What was left of the sales of goods, without tax, over what these cost, as far as that is known; whole days: one global query"""
+    report = act.margin(dependencies(), args["by"], span(args["start"], args["end"]), args["currency"])
+    bars = [
+        Bar(
+            row["period"],
+            float(major(row["margin"])),
+            f"{row['period']}: {major(row['margin'])} {row['margin']['currency']}",
+        )
+        for row in report["rows"]
+    ]
+    return _answered(report, report["rows"], f"Gross margin by {args['by']}", bars)
+
+
 @_live_report("/fulfilment", schemas.SpanArgs, schemas.Fulfilment)
 def fulfilment(args: dict[str, Any]) -> Response:
     """Average times from payment to dispatch to delivery, by days: one global query"""

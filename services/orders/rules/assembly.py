@@ -21,7 +21,7 @@ from services.orders.declarations.events import (
 )
 from services.orders.declarations.exchanges import PAID as EXCHANGE_PAID
 from services.orders.declarations.invoices import CreditNote, Invoice, NumberRequest
-from services.orders.declarations.order import Customer, Order, OrderLineItem
+from services.orders.declarations.order import Customer, Order, OrderCosts, OrderLineItem
 from services.orders.declarations.parts import EMAIL_SHIPPING, Line, SoldLine, line_key
 from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.declarations.stall import Oversold
@@ -72,6 +72,11 @@ class OrderDocuments:
     @property
     def customer(self) -> Customer | None:
         return self._by_key.get("customer")
+
+    @property
+    def costs(self) -> OrderCosts | None:
+        """For staff alone."""
+        return self._by_key.get("costs")
 
     @property
     def summary(self) -> OrderSummary | None:

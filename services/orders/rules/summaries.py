@@ -8,6 +8,7 @@ from typing import Any, Final
 from services.orders.declarations.summaries import OrderSummary
 from services.orders.documents import ORDER_SUMMARY, order_key
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.margin import margin_of
 from services.orders.rules.parcel_answers import timeline
 from services.orders.rules.progress import (
     PAID,
@@ -62,6 +63,7 @@ def summary_document(found: OrderDocuments, first: bool | None = None) -> OrderS
         words=search_keys(name, email),
         **({"first": first} if first is not None else {}),
         **({"revenue": payment["total"]["amount"] - payment.get("gift_cards_sold", 0)} if payment else {}),
+        **({"margin": margin} if (margin := margin_of(found)) else {}),
         events=progress.unsummarised + (found.summary["events"] if found.summary else 0),
         **({"erased": customer["erased"]} if customer and customer.get("erased") else {}),
     )

@@ -1,6 +1,6 @@
 """The documents that steps of an order write; their ids and contents are fixed, so a repetition writes the same."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from services.orders.declarations.credits import CreditPayment
@@ -12,10 +12,11 @@ from services.orders.declarations.events import (
     OrderDispatch,
     OrderPayment,
 )
-from services.orders.declarations.order import Order, OrderLineItem
+from services.orders.declarations.order import Order, OrderCosts, OrderLineItem
 from services.orders.declarations.parts import LINE_FIELDS, Line, SoldLine, net_price
 from services.orders.documents import (
     CANCELLATION,
+    COSTS,
     DECISION,
     DELIVERY,
     DISPATCH,
@@ -54,6 +55,11 @@ def items_of(order: Order) -> list[OrderLineItem]:
         )
         for line in order["basket"]
     ]
+
+
+def costs_of(orderid: str, costs: Mapping[str, int]) -> list[OrderCosts]:
+    """The document of what one piece of each SKU or productid costs; none where no cost is known."""
+    return [COSTS.build(order_key(orderid, "costs"), orderid=orderid, costs=dict(costs))] if costs else []
 
 
 def payment_of(

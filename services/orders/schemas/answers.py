@@ -7,6 +7,7 @@ from services.orders.declarations.exchanges import EXCHANGE_OUTCOMES
 from services.orders.rules.order_returns import APPROVED, REQUESTED, RETURN_STATUSES
 from services.orders.rules.progress import NONE, PART, STATUSES, WHOLE
 from services.orders.schemas.invoices import CreditNote, Invoice
+from services.orders.settings import DISPATCH, ORDER
 from shared.web import Shape, response_schema
 from shared.web.fields import StrictInteger, Text, Time
 
@@ -234,6 +235,12 @@ class SavedMethod(Shape):
     brand = ma.fields.String()
     last4 = ma.fields.String()
     expires = ma.fields.String(metadata={"description": "the last month: 2027-12"})
+    charged_at = ma.fields.String(
+        validate=ma.validate.OneOf((ORDER, DISPATCH)),
+        metadata={
+            "description": "`order`: charged with the order; `dispatch`: reserved then, and charged as its parcels leave"
+        },
+    )
 
 
 class SavedMethods(Shape):

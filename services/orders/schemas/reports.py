@@ -24,6 +24,13 @@ class SalesArgs(SpanArgs):
     currency = ma.fields.String(load_default=None, validate=ma.validate.Regexp(r"^[A-Z]{3}$"))
 
 
+class MarginArgs(SpanArgs):
+    """Whole days."""
+
+    by = ma.fields.String(load_default="total", validate=ma.validate.OneOf(["total", "year", "month", "day"]))
+    currency = ma.fields.String(load_default=None, validate=ma.validate.Regexp(r"^[A-Z]{3}$"))
+
+
 class BestSellersArgs(SpanArgs):
     limit = ma.fields.Integer(load_default=20, validate=ma.validate.Range(1, 1000))
     by = ma.fields.String(load_default="product", validate=ma.validate.OneOf(["product", "sku"]))
@@ -137,6 +144,36 @@ class CustomersReport(Shape):
     end = ma.fields.String(data_key="to")
     rows = ma.fields.List(ma.fields.Nested(CustomersOfMonth))
     totals = ma.fields.List(ma.fields.Nested(ComparedCustomers))
+
+
+class MarginFigures(Shape):
+    """Of goods, without tax and delivery, less what came back and was paid back. The cost is that of the day of the order."""
+
+    units = StrictInteger(metadata={"description": "pieces sold"})
+    known_units = StrictInteger(metadata={"description": "those of them whose cost is known"})
+    sales = ma.fields.Nested(SignedMoney, metadata={"description": "what all of them were sold for"})
+    known_sales = ma.fields.Nested(SignedMoney, metadata={"description": "of those whose cost is known"})
+    cost = ma.fields.Nested(
+        SignedMoney,
+        metadata={"description": "of these; what came back damaged has cost what it has cost"},
+    )
+    margin = ma.fields.Nested(SignedMoney, metadata={"description": "known_sales less cost"})
+    margin_percent = ma.fields.Float(
+        allow_none=True, metadata={"description": "of known_sales; null where these are nothing"}
+    )
+
+
+class MarginRow(MarginFigures):
+    period = ma.fields.String(metadata={"description": "2026, 2026-11, 2026-11-20 or total"})
+
+
+class MarginTotal(MarginFigures):
+    currency = ma.fields.String()
+
+
+class MarginReport(Shape):
+    rows = ma.fields.List(ma.fields.Nested(MarginRow))
+    totals = ma.fields.List(ma.fields.Nested(MarginTotal))
 
 
 class Stage(Shape):

@@ -11,6 +11,7 @@ from services.orders.store.drafts import DraftStore
 from services.orders.store.invoice_numbers import InvoiceNumbers
 from services.orders.store.ledger import Ledger
 from services.orders.store.numbers import OrderNumbers
+from services.orders.store.old_records import OldRecords
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.promotions import PromotionStore
 from services.orders.store.provider_answers import ProviderAnswers
@@ -30,6 +31,7 @@ __all__ = [
     "InvoiceNumbers",
     "Key",
     "Ledger",
+    "OldRecords",
     "OrderNumbers",
     "OrderStore",
     "PromotionStore",
@@ -61,6 +63,7 @@ class Stores:
     credits: CreditStore
     dead_letters: DeadLetterStore
     drafts: DraftStore
+    old_records: OldRecords
     stall: StallStore
     ledger: Ledger
     settings: SettingsStore
@@ -86,6 +89,7 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         credits=CreditStore(database),
         dead_letters=DeadLetterStore(database),
         drafts=DraftStore(database),
+        old_records=OldRecords(bulk),
         stall=StallStore(database),
         ledger=Ledger(server.open(SANDBOX_LEDGER)),
         settings=SettingsStore(database),

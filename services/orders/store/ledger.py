@@ -1,5 +1,6 @@
 """The sandbox provider's ledger, in a database of its own: one charge per order at most, because its id is fixed."""
 
+from collections.abc import Sequence
 from typing import TypeVar, cast
 
 from services.orders.declarations.sandbox import LedgerCharge, LedgerRefund
@@ -51,6 +52,15 @@ class Ledger:
         except UpdateConflict:
             return False
         return True
+
+    def forget_void(self, orderids: Sequence[str]) -> None:
+        """That nothing was charged for these orders. 1 read, 1 write where there are any."""
+        found = self._database.get_many([order_key(orderid, "charge") for orderid in orderids])
+        void = [doc for doc in found.values() if doc["status"] == "void"]
+        if void:
+            self._database.put_many(
+                [{"_id": doc["_id"], "_rev": doc["_rev"], "_deleted": True} for doc in void]
+            )
 
     def _add_once(self, doc: D) -> D:
         """The document, or the one that was stored first under its id."""

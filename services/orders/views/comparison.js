@@ -1,12 +1,13 @@
 function (doc) {
-  var d = doc.date, sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], currency = doc.currency;
+  function none() { return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]; }
+  var d = doc.date, sums = none(), currency = doc.currency, days = {};
   var tax = (doc.taxes || []).reduce(function (all, each) { return all + each.amount.amount; }, 0);
   if (doc.type === "orderpayment" || doc.type === "payment") {
     sums[0] = 1;
     sums[1] = doc.total.amount - (doc.gift_cards_sold || 0);
     sums[3] = tax;
   } else if (doc.type === "ordersummary" && doc.dates.paid) {
-    if (!doc.discounts && doc.first === undefined) return;
+    if (!doc.discounts && doc.first === undefined && !doc.margin) return;
     d = doc.dates.paid;
     sums[2] = doc.discounts;
     if (doc.first !== undefined) {
@@ -23,5 +24,13 @@ function (doc) {
       if (line.condition === "damaged") sums[7] += line.quantity;
     });
   } else return;
-  emit([+d.slice(0, 4), +d.slice(5, 7), +d.slice(8, 10), currency], sums);
+  days[d.slice(0, 10)] = sums;
+  if (doc.type === "ordersummary")
+    (doc.margin || []).forEach(function (day) {
+      var of = days[day.date] || (days[day.date] = none());
+      ["units", "known_units", "sales", "known_sales", "cost"].forEach(function (name, n) { of[12 + n] += day[name] || 0; });
+    });
+  Object.keys(days).forEach(function (day) {
+    emit([+day.slice(0, 4), +day.slice(5, 7), +day.slice(8, 10), currency], days[day]);
+  });
 }

@@ -1,7 +1,6 @@
 """Reading the catalogue: menu, lists, what a visitor looks up."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -20,9 +19,10 @@ from services.products.rules.facets import Filters, counts_in_category, is_pair
 from services.products.rules.prices import PriceContext, is_sold_in
 from services.products.rules.product import deduplicate_moved, is_product, offered
 from services.products.rules.publishing import is_public
+from services.products.rules.variants import cost_fields
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
-from shared.couch import DatabaseUnavailable, Doc, PageOf, SearchUnavailable, StaleRows
+from shared.couch import DatabaseUnavailable, Doc, PageOf, SearchUnavailable, StaleRows, altered
 from shared.errors import NotFound
 
 NOT_SEARCHED = "not_searched"
@@ -71,7 +71,7 @@ def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
     only a search finds.
     """
     if isinstance(asked.cursor, dict) and NOT_SEARCHED in asked.cursor:
-        return _listed_without_search(deps, replace(asked, cursor=asked.cursor[NOT_SEARCHED]))
+        return _listed_without_search(deps, altered(asked, cursor=asked.cursor[NOT_SEARCHED]))
     try:
         return _products(deps, asked, visitor)
     except SearchUnavailable:
@@ -116,15 +116,24 @@ def _subtree(deps: Dependencies, asked: Question) -> Listed:
 def best_rated(deps: Dependencies, limit: int, cursor: Any, currency: str) -> PageOf[Product]:
     """The leaderboard: by the average that is very likely exceeded, not the plain one. A page has what is sold in the currency."""
     page = deps.catalogue.best_rated(limit, cursor)
-    return replace(page, items=[doc for doc in page.items if is_sold_in(doc, currency)])
+    return altered(page, items=[doc for doc in page.items if is_sold_in(doc, currency)])
 
 
-def lookup(deps: Dependencies, productids: Sequence[str], context: PriceContext) -> dict[str, Any]:
-    """{found: products as they are bought by each id, missing: ids}, in the order asked; what the shop does not show is missing."""
+def lookup(
+    deps: Dependencies, productids: Sequence[str], context: PriceContext, *, costs: bool = False
+) -> dict[str, Any]:
+    """{found: products as they are bought by each id, missing: ids}, in the order asked; what the shop does not show is missing. `costs`: with
+    what one costs the shop."""
     known = deps.catalogue.all_by_productid(productids)
     docs = {each: doc for each, doc in known.items() if is_public(doc)}
+    there = [each for each in dict.fromkeys(productids) if each in docs]
+    offers = [offered(docs[each], each, context) for each in there]
+    if costs:
+        offers = [
+            offer | cost_fields(docs[each], each, context) for each, offer in zip(there, offers, strict=True)
+        ]
     return {
-        "found": [offered(docs[each], each, context) for each in dict.fromkeys(productids) if each in docs],
+        "found": offers,
         "missing": [each for each in dict.fromkeys(productids) if each not in docs],
     }
 
@@ -164,7 +173,7 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
 def _category(deps: Dependencies, asked: Question, counts: Counts) -> Listed:
     """By a sorted index; where it does not hold what filters, by the search index."""
     if _needs_search(asked) or (deps.catalogue.is_sorted_by_search and _is_by_name(asked)):
-        query = search_query(replace(asked, facets=()))
+        query = search_query(altered(asked, facets=()))
         found = deps.catalogue.search_in_category(asked.category or (), query, asked.limit, asked.cursor)
         return Listed(found.items, found.next, crumbs(asked) | counts.values, counts.outdated)
     sort = asked.sort if asked.sort and asked.sort != "relevance" else "name"

@@ -1,12 +1,10 @@
 """A query as the shop means it: with the synonyms that its people wrote, and the labels of categories and attributes in the language that is read."""
 
-from dataclasses import replace
-
 from services.products.actions.question import Question
 from services.products.dependencies import Dependencies
 from services.products.documents import category_path
 from services.products.rules.label_words import label_synonyms
-from shared.couch import SearchQuery
+from shared.couch import SearchQuery, altered
 
 
 def meant(deps: Dependencies, query: SearchQuery) -> SearchQuery:
@@ -20,7 +18,7 @@ def meant(deps: Dependencies, query: SearchQuery) -> SearchQuery:
         )
     paths = deps.categories.get().words(language, deps.catalogue.language).paths_of(query)
     query = rules.with_synonyms(query)
-    return replace(query, paths=paths) if paths else query
+    return altered(query, paths=paths) if paths else query
 
 
 def within(asked: Question, query: SearchQuery) -> SearchQuery:

@@ -1,6 +1,5 @@
 """A search as the shop's people arranged it: products that they pinned come first, and some queries lead elsewhere."""
 
-from dataclasses import replace
 from typing import Any
 
 from services.products.actions.label_words import meant
@@ -14,7 +13,7 @@ from services.products.rules.prices import is_sold_in
 from services.products.rules.publishing import is_public
 from services.products.rules.rewriting import matched_words
 from services.products.rules.search_rules import SearchRules
-from shared.couch import search_for
+from shared.couch import altered, search_for
 
 PINNED, AFTER = "pinned", "after"
 
@@ -30,7 +29,7 @@ def search(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
         return search_by_words(deps, asked)
     rules = deps.search_rules.get()
     pinned = _pinned(deps, rules, asked)
-    listed = search_by_words(deps, replace(asked, limit=asked.limit - len(pinned)))
+    listed = search_by_words(deps, altered(asked, limit=asked.limit - len(pinned)))
     if asked.analytics:
         count(deps, asked.q, listed, visitor)
     return _with_redirect(rules, asked, _with_pinned(deps, asked, listed, pinned) if pinned else listed)
@@ -59,7 +58,7 @@ def _with_pinned(deps: Dependencies, asked: Question, listed: Listed, pinned: li
 
 
 def _page_after(deps: Dependencies, asked: Question, cursor: dict[str, Any]) -> Listed:
-    listed = search_by_words(deps, replace(asked, cursor=cursor[AFTER]))
+    listed = search_by_words(deps, altered(asked, cursor=cursor[AFTER]))
     following = None if listed.next is None else {PINNED: cursor[PINNED], AFTER: listed.next}
     return Listed(_without(listed.docs, cursor[PINNED]), following, listed.more)
 
@@ -81,4 +80,4 @@ def _with_redirect(rules: SearchRules, asked: Question, listed: Listed) -> Liste
     if redirect is None:
         return listed
     target = {name: redirect[name] for name in ("category", "address") if redirect.get(name)}
-    return replace(listed, more=listed.more | {"redirect": target})
+    return altered(listed, more=listed.more | {"redirect": target})

@@ -1,7 +1,6 @@
 """Search: the words as they were typed, as they were rewrite, and, when no product has all of them, without some of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from services.products.actions.facets import counted_bands, counted_fields, facets_of
@@ -28,7 +27,7 @@ from services.products.rules.searching import (
     rank_ties,
 )
 from services.products.search_indexes import COMBINATIONS
-from shared.couch import SearchPageOf, SearchQuery, pairs_of, search_for
+from shared.couch import SearchPageOf, SearchQuery, altered, pairs_of, search_for
 
 MIN_PLURAL = 4
 MIN_JOINED = 6
@@ -87,7 +86,7 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
             corrections[word] = [*corrections.get(word, ()), *meant]
     known = asked - unknown - corrections.keys()
     rewrite = rewritten(query, unknown, corrections, vocabulary.described(content) & known, language)
-    return replace(rewrite, finished=finished, named=frozenset(vocabulary.frequent(content) & known))
+    return altered(rewrite, finished=finished, named=frozenset(vocabulary.frequent(content) & known))
 
 
 def _is_finished(deps: Dependencies, word: str) -> bool:
@@ -115,7 +114,7 @@ def _first_page(
     words = _known(deps, query, rewrite)
     may_be_apart = len(words) > 1 and not asked.filtered and query.sort is None
     lost = _in_order(query, rewrite.optional.union(rewrite.dropped_words))
-    any_word = replace(
+    any_word = altered(
         rewrite,
         any_word=True,
         optional=frozenset(),
@@ -139,13 +138,13 @@ def _first_page(
             return _settled(deps, asked, query, rewrite, any_word, page, forecast)
         forecast.remember(apart=False)
     elif forecast:
-        rewrite = replace(rewrite, described=rewrite.described | forecast.lost())
+        rewrite = altered(rewrite, described=rewrite.described | forecast.lost())
     page = _found(deps, asked, rewrite.applied(query), None)
     if rewrite.optional and page.items:
         there = rewrite.optional & set(matched_words(rewrite, page.items[0], query, deps.catalogue.language))
         if not there:
-            return replace(rewrite, dropped_words=lost), page
-        narrower = replace(rewrite, optional=rewrite.optional - there, dropped_words=())
+            return altered(rewrite, dropped_words=lost), page
+        narrower = altered(rewrite, optional=rewrite.optional - there, dropped_words=())
         return narrower, _found(deps, asked, narrower.applied(query), None)
     if not page.items and may_be_apart:
         page = _found(deps, asked, any_word.applied(query), None)
@@ -157,7 +156,7 @@ def _first_page(
         people = people_of_descriptions(query, page.items, deps.catalogue.language)
         if people:
             forecast.remember(apart=False, lost=people)
-            wider = replace(rewrite, described=frozenset(people))
+            wider = altered(rewrite, described=frozenset(people))
             return wider, _found(deps, asked, wider.applied(query), None)
     return rewrite, page
 
@@ -190,7 +189,7 @@ def _settled(
 
 def _narrowed(query: SearchQuery, rewrite: Rewrite, without: frozenset[str]) -> Rewrite:
     lost = without.union(rewrite.optional, rewrite.dropped_words)
-    return replace(
+    return altered(
         rewrite,
         optional=frozenset(),
         described=rewrite.described - lost,

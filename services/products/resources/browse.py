@@ -1,7 +1,6 @@
 """What every visitor reads: menu, lists, search, suggestions, a product, a lookup."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from flask import Response, request
@@ -33,7 +32,7 @@ from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import ShownTitles, grouped, opened
 from services.products.schemas import answers, parameters, requests
 from services.products.translations import translated
-from shared.couch import Doc, Made, NoSuchDocument
+from shared.couch import Doc, Made, NoSuchDocument, altered
 from shared.errors import Invalid
 from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
@@ -41,6 +40,7 @@ from shared.web import (
     Blueprint,
     PageArgs,
     client_address,
+    is_service_call,
     json_answer,
     json_bytes,
     json_text,
@@ -130,10 +130,10 @@ def products() -> Response:
     asked, bound = question_at_hand(listing_group(group))
     context = price_context(asked.currency, group)
     if asked.currency is None and context.currency:
-        asked = replace(asked, currency=context.currency, currency_is_default=True)
+        asked = altered(asked, currency=context.currency, currency_is_default=True)
     place, earlier = opened(asked.cursor)
     if place is not asked.cursor:
-        asked = replace(asked, cursor=place)
+        asked = altered(asked, cursor=place)
     deps, visitor = reading(asked.language), client_address() if asked.q else ""
     headers = {**(price_headers(context) or {}), **language_headers(asked.language)}
     if asked.facets or context.staff:
@@ -242,7 +242,8 @@ def lookup(asked: dict[str, Any]) -> Response:
     """Many products and variants by productid or SKU in one call, each as it is bought"""
     context = price_context(asked["currency"], asked["group"] or "")
     language = asked_language(asked["language"] or "")
-    found = act.lookup(reading(language), asked["productids"], context)
+    costs = asked["costs"] and is_service_call()
+    found = act.lookup(reading(language), asked["productids"], context, costs=costs)
     return json_answer(found, headers=(price_headers(context) or {}) | language_headers(language))
 
 

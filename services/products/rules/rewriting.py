@@ -1,7 +1,7 @@
 """How a search is rewritten when its words are not all known, or not all together in one product."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ from services.products.rules.typos import nearly_same
 from shared.couch import (
     Language,
     SearchQuery,
+    altered,
     compounds_of,
     is_forgivable,
     letters_of,
@@ -43,7 +44,7 @@ class Rewrite:
     def applied(self, query: SearchQuery) -> SearchQuery:
         """The query that asks so."""
         kept = query.finished() if self.finished else query
-        return replace(
+        return altered(
             kept.without(frozenset(self.dropped_words) - self.optional),
             corrections=self.corrections,
             forgiven=self.forgiven,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from services.products.search_documents import HIDDEN_QUERY, PIN, REDIRECT, SYNONYM
-from shared.couch import Doc, Language, SearchQuery, words_of
+from shared.couch import Doc, Language, SearchQuery, altered, words_of
 
 MAX_WORDS_ADDED = 32
 """So many words synonyms may add to one query: a server takes a bounded number of clauses."""
@@ -91,7 +91,7 @@ class SearchRules:
                     room -= len(other)
             if others:
                 found[row] = others
-        return replace(query, synonyms=found) if found else query
+        return altered(query, synonyms=found) if found else query
 
     def _rows(self, words: Words) -> Iterable[Words]:
         """The words in a row that have synonyms, the longest first at each place."""

@@ -55,6 +55,14 @@ def has_costs(doc: Mapping[str, Any]) -> bool:
     return any(each.get("cost_prices") for each in (doc, *variants_of(doc)))
 
 
+def cost_fields(doc: Mapping[str, Any], sku: str, context: PriceContext) -> Doc:
+    """What one costs the shop in the currency of its price, where that is known: a variant's own cost price, else the product's."""
+    currency = context.of(doc)
+    own = (variant_of(doc, sku) or {}).get("cost_prices", {})
+    amount = own.get(currency, doc.get("cost_prices", {}).get(currency))
+    return {} if amount is None else {"cost": amount}
+
+
 def without(doc: Mapping[str, Any], names: Sequence[str]) -> Doc:
     return {name: value for name, value in doc.items() if name not in names}
 

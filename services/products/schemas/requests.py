@@ -42,6 +42,12 @@ class Lookup(Shape):
             "description": "whose prices, asked by another service; else those of the token's customer group"
         },
     )
+    costs = ma.fields.Boolean(
+        load_default=False,
+        truthy={True},
+        falsy={False},
+        metadata={"description": "asked by another service: what one costs the shop, too"},
+    )
 
 
 ReviewContent = request_schema("ReviewContent", documents.REVIEW_FIELDS.select("stars", "title", "text"))

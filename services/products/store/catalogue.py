@@ -1,7 +1,6 @@
 """Reads and writes of products and their price history."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
 from services.products.declarations.product import Product
@@ -49,6 +48,7 @@ from shared.couch import (
     SearchQuery,
     UpdateConflict,
     Written,
+    altered,
 )
 
 MAX_FILTER_ROWS: Final = 20_000
@@ -336,7 +336,7 @@ class Catalogue:
 
     def _hits(self, found: SearchPage) -> SearchPageOf[Product]:
         page = _public_hits(found)
-        return replace(page, items=self._read(page.items)) if self.read_in else page
+        return altered(page, items=self._read(page.items)) if self.read_in else page
 
 
 def _first(doc: Product, word: str) -> str:
@@ -354,4 +354,4 @@ def _public_hits(found: SearchPage) -> SearchPageOf[Product]:
     if all(map(is_public, page.items)):
         return page
     scores = tuple(score for doc, score in zip(page.items, page.scores, strict=False) if is_public(doc))
-    return replace(page, items=_public(page.items), scores=scores)
+    return altered(page, items=_public(page.items), scores=scores)

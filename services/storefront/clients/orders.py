@@ -173,6 +173,10 @@ class Orders(Drafts):
         """What new and returning customers brought, by month."""
         return self.http.get("/v1/admin/reports/customers", without_empty(**span), token=token)
 
+    def margin(self, token: str, **choice: Any) -> Json:
+        """What was left of sales over their costs, by period."""
+        return self.http.get("/v1/admin/reports/margin", without_empty(**choice), token=token)
+
     def best_sellers(self, token: str, **choice: Any) -> Json:
         return self.http.get("/v1/admin/reports/best-sellers", without_empty(**choice), token=token)
 

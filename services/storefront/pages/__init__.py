@@ -19,6 +19,7 @@ from services.storefront.pages.desk import (
     failures,
     guests,
     imports,
+    margin,
     new_customers,
     notes,
     orders,
@@ -81,6 +82,7 @@ BLUEPRINTS = (
 )
 DESK = (
     sales,
+    margin,
     new_customers,
     orders,
     parcels,

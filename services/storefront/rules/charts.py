@@ -4,6 +4,7 @@ Across in percent of the plot, so that it fits any width without scaling its tex
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from services.storefront.rules import periods, prices
@@ -57,6 +58,10 @@ class Row:
     net: Money
 
 
+Words = Callable[[Row], str]
+"""What is said of a bar as it is pointed at."""
+
+
 def filled(axis: list[str], found: list[Row], currency: str) -> list[Row]:
     """One row for each period of the axis, zero where nothing was sold."""
     known = {row.period: row for row in found}
@@ -64,7 +69,17 @@ def filled(axis: list[str], found: list[Row], currency: str) -> list[Row]:
     return [known.get(period) or Row(period, 0, none, none, none) for period in axis]
 
 
-def sales_chart(rows: list[Row], currency: str) -> Chart:
+def sales_words(row: Row) -> str:
+    return ngettext(
+        "%(period)s: %(net)s net, %(num)s order",
+        "%(period)s: %(net)s net, %(num)s orders",
+        row.orders,
+        period=periods.label(row.period),
+        net=prices.shown(row.net),
+    )
+
+
+def sales_chart(rows: list[Row], currency: str, words: Words = sales_words) -> Chart:
     """Bars of gross with net in front, a value axis in round steps, at most eight labels along the time axis."""
     unit = 10 ** MINOR_UNITS.get(currency, 2)
     ceiling, step = round_steps(max((row.gross["amount"] for row in rows), default=0) / unit)
@@ -74,7 +89,7 @@ def sales_chart(rows: list[Row], currency: str) -> Chart:
 
     slot = 100 / max(1, len(rows))
     bars = [
-        _bar(index, slot, row, y_of(row.gross["amount"] / unit), y_of(row.net["amount"] / unit))
+        _bar(index, slot, words(row), y_of(row.gross["amount"] / unit), y_of(row.net["amount"] / unit))
         for index, row in enumerate(rows)
     ]
     count = round(ceiling / step)
@@ -85,18 +100,11 @@ def sales_chart(rows: list[Row], currency: str) -> Chart:
     return Chart(bars, values, _time_ticks(rows, slot))
 
 
-def _bar(index: int, slot: float, row: Row, gross_y: float, net_y: float) -> Bar:
+def _bar(index: int, slot: float, tip: str, gross_y: float, net_y: float) -> Bar:
     middle = slot * (index + 0.5)
     width = min(slot * 0.72, 8.0)
     anchor = "start" if middle < 30 else "end" if middle > 70 else "middle"
     tip_x = {"start": 0.0, "end": 100.0}.get(anchor, middle)
-    words = ngettext(
-        "%(period)s: %(net)s net, %(num)s order",
-        "%(period)s: %(net)s net, %(num)s orders",
-        row.orders,
-        period=periods.label(row.period),
-        net=prices.shown(row.net),
-    )
     left, wide, centre = (round(number, 3) for number in (middle - width / 2, width, middle))
     return Bar(
         left,
@@ -104,7 +112,7 @@ def _bar(index: int, slot: float, row: Row, gross_y: float, net_y: float) -> Bar
         centre,
         gross_y,
         net_y,
-        words,
+        tip,
         anchor,
         round(tip_x, 3),
         round(slot * index, 3),

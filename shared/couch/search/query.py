@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, product
 from typing import NamedTuple, TypedDict, Unpack
 
+from ..copies import altered
 from .clauses import SHORT, Word, begun_pair
 from .fields import SearchIndex
 from .languages import Language
@@ -76,7 +77,9 @@ class SearchQuery:
 
     def content_rows(self, language: Language) -> list[tuple[tuple[str, ...], Sequence[tuple[str, ...]]]]:
         """The content words one by one, but those that have synonyms together: each row with its synonyms."""
-        words = tuple(self.content_words(language))
+        words = _content_words(self.loose_words, language)
+        if not self.synonyms:
+            return [((word,), ()) for word in words]
         lengths = sorted({len(row) for row in self.synonyms}, reverse=True)
         rows, place = [], 0
         while place < len(words):
@@ -98,7 +101,7 @@ class SearchQuery:
     def without_filter(self, name: str) -> "SearchQuery":
         """The same question, whatever is in this field."""
         filters = {each: values for each, values in self.filters.items() if each != name}
-        return replace(
+        return altered(
             self,
             filters=filters,
             ranges={each: bounds for each, bounds in self.ranges.items() if each != name},
@@ -123,18 +126,19 @@ class SearchQuery:
 
     def finished(self) -> "SearchQuery":
         """The same question with a last word that is whole."""
-        return replace(self, words=self.loose_words, prefix=None) if self.prefix else self
+        return altered(self, words=self.loose_words, prefix=None) if self.prefix else self
 
     def without(self, words: Iterable[str]) -> "SearchQuery":
         """The same question without these words."""
         gone = set(words)
         prefix = None if self.prefix in gone else self.prefix
-        return replace(self, words=tuple(word for word in self.words if word not in gone), prefix=prefix)
+        return altered(self, words=tuple(word for word in self.words if word not in gone), prefix=prefix)
 
     def lucene(self, index: SearchIndex) -> str:
         """The query text for `_search` and `_nouveau`."""
-        required, optional = self._loose(index)
-        required += self._naming(index)
+        named = self.named_words(index.language)
+        required, optional = self._loose(index, named)
+        required += self._naming(index, named)
         required += [
             _any(f'{each.name}:"{_row(phrase, index.language)}"^{each.weight}' for each in index.texts)
             for phrase in self.phrases
@@ -172,11 +176,10 @@ class SearchQuery:
         things = [word for word in content if word not in self.optional and not language.is_person(word)]
         return things if self.named.issuperset(things) else []
 
-    def _naming(self, index: SearchIndex) -> list[str]:
-        words = self.named_words(index.language)
-        if not words or not any(each.short for each in index.texts):
+    def _naming(self, index: SearchIndex, named: list[str]) -> list[str]:
+        if not named or not any(each.short for each in index.texts):
             return []
-        forms = dict.fromkeys(map(index.language.stem, (*words, *pairs_of(list(self.loose_words)))))
+        forms = dict.fromkeys(map(index.language.stem, (*named, *pairs_of(list(self.loose_words)))))
         return [_any(f'{SHORT}:"{form}"' for form in forms) + "^0"]
 
     def excluded_rows(self, language: Language) -> list[str]:
@@ -198,11 +201,10 @@ class SearchQuery:
         synonyms = [row[0] for row in self.synonyms.get((word,), ()) if len(row) == 1]
         return list(dict.fromkeys(map(language.stem, (word, *self.corrections.get(word, ()), *synonyms))))
 
-    def _loose(self, index: SearchIndex) -> tuple[list[str], list[str]]:
+    def _loose(self, index: SearchIndex, named: list[str]) -> tuple[list[str], list[str]]:
         """The clauses of the loose words: those that must match, and those that need not."""
         loose, content = self.loose_words, set(self.content_words(index.language))
         begun, head = begun_pair(loose) if self.prefix else "", self.head(index.language)
-        named = self.named_words(index.language)
         clauses = {
             word: self._or_below(
                 word,
@@ -237,9 +239,11 @@ class SearchQuery:
 
     def _or_below(self, word: str, index: SearchIndex, clause: str) -> str:
         """The clause of a word, or what is below one of its paths."""
-        field_of_paths = next((each for each in index.fields if each.kind == "path"), None)
         paths = self.paths.get(word, ())
-        if field_of_paths is None or not paths:
+        if not paths:
+            return clause
+        field_of_paths = next((each for each in index.fields if each.kind == "path"), None)
+        if field_of_paths is None:
             return clause
         return _any([clause, *(f"{field_of_paths.name}:{quoted(path)}^{PATH_WEIGHT}" for path in paths)])
 

@@ -19,6 +19,7 @@ from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
 from shared.couch import Database, Server
 from shared.settings import load
+from tests.patience import patient
 from tests.people import ADDRESS, PASSWORD, Person, register
 from tests.processes import free_port, run_forked
 from tests.services.orders.stripe_standin import StripeStandIn
@@ -52,8 +53,10 @@ class Shop:
     def customer(self) -> Person:
         return register(self.users, self.mail)
 
-    def product(self, price: int = 1250, stock: int = 100, delivery: int = 250, currency: str = "GBP") -> str:
-        """A new product's id."""
+    def product(
+        self, price: int = 1250, stock: int = 100, delivery: int = 250, currency: str = "GBP", **more: Any
+    ) -> str:
+        """A new product's id; `more` are other fields of it."""
         productid = f"p{secrets.token_hex(5)}"
         body = {
             "productid": productid,
@@ -67,10 +70,19 @@ class Shop:
             "price": {"amount": price, "currency": currency},
             "delivery": {"amount": delivery, "currency": currency},
             "stock": stock,
+            **more,
         }
-        answer = self.admin.post(f"{self.products}/v1/products", json=body, timeout=30)
+        url, key = f"{self.products}/v1/products", {"Idempotency-Key": secrets.token_hex(8)}
+        answer = patient(lambda: self.admin.post(url, json=body, headers=key, timeout=30))
         assert answer.status_code == 201, answer.text
         return productid
+
+    def made(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """What the admin makes with a POST, under one key however busy the database is."""
+        key = {"Idempotency-Key": secrets.token_hex(8)}
+        answer = patient(lambda: self.post(self.admin, path, body, headers=key))
+        assert answer.status_code == 201, answer.text
+        return dict(answer.json())
 
     def stock(self, productid: str) -> int:
         """The exact level, out of the stock's ledger."""
@@ -88,7 +100,7 @@ class Shop:
         )
 
     def placed(self, person: requests.Session, items: dict[str, int], **more: Any) -> dict[str, Any]:
-        answer = self.order(person, items, **more)
+        answer = insisting(self, person, items, **more)
         assert answer.status_code == 201, answer.text
         return answer.json()
 
@@ -218,8 +230,5 @@ def clone(person: Person) -> requests.Session:
 
 def insisting(shop: Shop, person: requests.Session, items: dict[str, int], **more: Any) -> requests.Response:
     """An order by somebody who presses the button again, with the same key, as long as a busy database has the answer be 503."""
-    key, ends = secrets.token_hex(8), time.monotonic() + 120
-    while (answer := shop.order(person, items, key, **more)).status_code == 503:
-        assert time.monotonic() < ends, answer.text
-        time.sleep(0.2)
-    return answer
+    key = more.pop("key", "") or secrets.token_hex(8)
+    return patient(lambda: shop.order(person, items, key, **more))

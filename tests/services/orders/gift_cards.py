@@ -12,11 +12,7 @@ from tests.services.orders.conftest import Shop
 
 def issued(shop: Shop, amount: int, currency: str = "GBP", **more: Any) -> dict[str, Any]:
     """A new gift card, with its code."""
-    answer = shop.post(
-        shop.admin, "/v1/admin/gift-cards", {"value": {"amount": amount, "currency": currency}, **more}
-    )
-    assert answer.status_code == 201, answer.text
-    return answer.json()
+    return shop.made("/v1/admin/gift-cards", {"value": {"amount": amount, "currency": currency}, **more})
 
 
 def card_of(shop: Shop, card: dict[str, Any]) -> dict[str, Any]:

@@ -161,18 +161,23 @@ class Sessions:
     def of(self, orderid: str) -> list[Json]:
         return [each for each in self.sessions.values() if each["metadata"]["orderid"] == orderid]
 
-    def _succeed(self, session: Json, intent: Json) -> None:
-        manual = session["intent_data"]["capture_method"] == "manual"
+    def charge(self, intent: Json, *, manual: bool, asks_for_several: bool) -> None:
+        """The card pays: `manual` reserves."""
         charge: Json = {"id": f"ch_{secrets.token_hex(8)}", "created": int(time.time())}
         card: Json = {"brand": "visa"}
         if manual:
-            several = self.multicapture and session["intent_data"]["multicapture"] == "if_available"
+            several = self.multicapture and asks_for_several
             card["capture_before"] = int(time.time()) + 7 * DAY
             card["multicapture"] = {"status": "available" if several else "unavailable"}
         charge["payment_method_details"] = {"type": "card", "card": card}
         intent["latest_charge"], intent["last_payment_error"] = charge, None
         intent["status"] = "requires_capture" if manual else "succeeded"
         intent["amount_received"] = 0 if manual else intent["amount"]
+
+    def _succeed(self, session: Json, intent: Json) -> None:
+        manual = session["intent_data"]["capture_method"] == "manual"
+        several = session["intent_data"]["multicapture"] == "if_available"
+        self.charge(intent, manual=manual, asks_for_several=several)
         session["status"] = "complete"
         session["payment_status"] = "unpaid" if manual else "paid"
         if session["customer"] and session["intent_data"]["setup_future_usage"]:

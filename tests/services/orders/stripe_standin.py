@@ -19,6 +19,7 @@ from tests.services.orders.stripe_sessions import refusal as _error
 
 API_KEY = "sk_test_standin"
 _CREATED = {"amount", "currency", "metadata[orderid]", "payment_method_types[]"}
+_CAPTURES = {"capture_method", "payment_method_options[card][request_multicapture]"}
 
 
 class StripeStandIn:
@@ -85,7 +86,11 @@ class StripeStandIn:
             return self._session(method, parts[3:], form)
         if path.startswith("/v1/customers"):
             return self._customer(method, parts[2:], form)
-        if path == "/v1/payment_intents" and set(form) == _CREATED and form["currency"].islower():
+        if (
+            path == "/v1/payment_intents"
+            and _CREATED <= set(form) <= _CREATED | _CAPTURES
+            and form["currency"].islower()
+        ):
             return self._create(form)
         if path == "/v1/refunds" and {"payment_intent", "amount"} <= set(form):
             return self._refund(form)
@@ -158,6 +163,9 @@ class StripeStandIn:
             "currency": form["currency"],
             "status": "requires_payment_method",
             "created": int(time.time()),
+            "latest_charge": None,
+            "capture_method": form.get("capture_method", "automatic"),
+            "multicapture": form.get("payment_method_options[card][request_multicapture]"),
             "metadata": {"orderid": form["metadata[orderid]"]},
         }
         self.intents[intent["id"]] = intent
@@ -179,7 +187,8 @@ class StripeStandIn:
                 )
         elif form["payment_method"] not in ("pm_card_visa", "pm_lost"):
             return _error(400, "invalid_request_error", "resource_missing", param="payment_method")
-        intent["status"] = "succeeded"
+        manual = intent["capture_method"] == "manual"
+        self.checkout.charge(intent, manual=manual, asks_for_several=bool(intent["multicapture"]))
         return 200, intent
 
     def _saved(self, method: str) -> dict[str, Any] | None:

@@ -27,11 +27,7 @@ def replica(shop: Shop, service: Callable[..., str]) -> str:
 
 def promotion(shop: Shop, **content: Any) -> dict[str, Any]:
     """A new one, ten percent off unless `actions` say otherwise."""
-    answer = shop.post(
-        shop.admin, "/v1/admin/promotions", {"name": "An offer", "actions": TEN_PERCENT, **content}
-    )
-    assert answer.status_code == 201, answer.text
-    return answer.json()
+    return shop.made("/v1/admin/promotions", {"name": "An offer", "actions": TEN_PERCENT, **content})
 
 
 def code() -> str:

@@ -31,6 +31,7 @@ FOR_PROGRAMS = {
     "services/*/dependencies.py": "the environment",
     "services/*/documents.py": "what an index answers",
     "services/orders/shop_settings.py": "how settings are described in the API",
+    "services/orders/promotion_settings.py": "how settings are described in the API",
     "services/orders/clients/*.py": "webhooks and providers",
     "services/orders/actions/*emails.py": "e-mails",
     "services/orders/actions/gift_cards.py": "e-mails, and amounts that are shown as the service wrote them",

@@ -1,9 +1,10 @@
-"""Cloudant's way in: an API key becomes a token at IAM, kept while it is good, whatever happens to IAM."""
+"""Cloudant's way in: an API key becomes a token at IAM, kept while it is good, whatever happens to IAM, and exchanged when Cloudant takes it no more."""
 
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
@@ -15,10 +16,12 @@ from tests.shared.couch.http.servers import Connection, response, serving
 
 
 class Cloud:
-    """IAM and a database in one server: `status` is what IAM answers, `life` how long its tokens are good."""
+    """IAM and a database in one server: `status` is what IAM answers, `life` how long its tokens are good, `good` whether the database takes
+    one of those it was given."""
 
     def __init__(self) -> None:
         self.status, self.life, self.asked, self.shown = 200, 3600, [], []
+        self.good: Callable[[str], bool] = lambda token: True
         cloud = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -33,8 +36,12 @@ class Cloud:
                 self.answer(cloud.status, {"access_token": token})
 
             def do_GET(self) -> None:
-                cloud.shown.append(self.headers["Authorization"].partition("Bearer ")[2])
-                self.answer(200, {"_id": "a:b", "_rev": "1-x"})
+                token = self.headers["Authorization"].partition("Bearer ")[2]
+                cloud.shown.append(token)
+                if cloud.good(token):
+                    self.answer(200, {"_id": "a:b", "id": "a:b", "rev": "1-x", "_rev": "1-x", "ok": True})
+                else:
+                    self.answer(401, {"error": "unauthorized", "reason": "Token is no longer valid"})
 
             def answer(self, status: int, body: dict) -> None:
                 content = json.dumps(body).encode()
@@ -114,6 +121,69 @@ def test_a_wrong_key_is_named(cloud: Cloud, server: Server) -> None:
     cloud.status = 400
     with pytest.raises(DatabaseDenied, match="COUCH_APIKEY"):
         read(server)
+
+
+def exchanged(cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A token that worked and that the database takes no more, long before its time."""
+    monkeypatch.setattr(iam, "_TRUSTED_SECONDS", 0)
+    read(server)
+    refused = cloud.shown[-1]
+    cloud.good = lambda token: token != refused
+    return refused
+
+
+def test_a_token_that_is_taken_no_more_is_exchanged_in_the_middle_of_a_call(
+    cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was shown until four fifths of its life were over, and every request refused meanwhile."""
+    refused = exchanged(cloud, server, monkeypatch)
+    assert read(server)["_id"] == "a:b"
+    assert cloud.shown[1] == refused != cloud.shown[2]
+    read(server)
+    assert len(cloud.shown) == 4, "the next call shows the new one at once"
+    assert len(cloud.asked) == 2
+
+
+def test_of_many_who_are_refused_at_once_one_asks_for_another_token(
+    cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchanged(cloud, server, monkeypatch)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: read(server)["_id"], range(8)))
+    assert found == ["a:b"] * 8
+    assert len(cloud.asked) == 2
+
+
+def test_a_revoked_key_is_named_in_the_middle_of_work_and_IAM_is_not_pestered(
+    cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(iam, "_RETRY_SECONDS", 300)
+    exchanged(cloud, server, monkeypatch)
+    cloud.status = 400
+    for _ in range(5):
+        with pytest.raises(DatabaseDenied, match="check COUCH_APIKEY"):
+            read(server)
+    assert len(cloud.asked) == 2
+    cloud.status = 200
+    monkeypatch.setattr(iam, "_RETRY_SECONDS", 0)
+    assert read(server)["_id"] == "a:b", "a key that is good again works without a restart"
+
+
+def test_iam_away_while_a_token_is_refused_is_the_database_away(
+    cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchanged(cloud, server, monkeypatch)
+    cloud.status = 503
+    with pytest.raises(DatabaseUnavailable, match="IAM gives no token"):
+        read(server)
+
+
+def test_a_new_token_that_is_refused_lacks_a_right(cloud: Cloud, server: Server) -> None:
+    cloud.good = lambda token: False
+    for _ in range(5):
+        with pytest.raises(DatabaseDenied, match="no longer valid"):
+            read(server)
+    assert len(cloud.asked) == 1, "another one would be refused as well"
 
 
 def test_an_iam_that_drips_holds_nobody_longer_than_the_timeout(cloud: Cloud) -> None:

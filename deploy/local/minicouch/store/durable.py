@@ -19,7 +19,7 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     connection.execute("PRAGMA wal_autocheckpoint=0")
     if readonly:
         # Every thread that reads has a connection of its own.
-        connection.execute("PRAGMA cache_size=-500")
+        connection.execute("PRAGMA cache_size=-200")
         connection.execute("PRAGMA query_only=ON")
     return connection
 

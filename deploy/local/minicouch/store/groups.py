@@ -178,7 +178,7 @@ def _runs(
     for key, run in groupby(cursor, key=lambda row: row[0]):
         own: bytes | None = None
         while part := [(k, docid, v) for _, docid, k, v in islice(run, most)]:
-            own = own or (key if level == EXACT else order.prefix(key, orjson.loads(part[0][0]), level))
+            own = own or _group_of(key, part[0][0], order, level, prefix)
             if rows and own == prefix and len(rows) < most:
                 rows += part
                 continue
@@ -187,6 +187,13 @@ def _runs(
             prefix, first, rows = own, part[0][0], part
     if rows:
         yield prefix, first, rows
+
+
+def _group_of(key: bytes, k: bytes, order: KeyOrder, level: int, current: bytes) -> bytes:
+    """The prefix of a key's group. One that begins like the `current` group is not decoded and cut: long groups are read quickly."""
+    if level == EXACT:
+        return key
+    return current if current and is_inside(key, current) else order.prefix(key, orjson.loads(k), level)
 
 
 def _reduce_runs(

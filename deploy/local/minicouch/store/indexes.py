@@ -335,7 +335,7 @@ class Index:
         db = sqlite3.connect(self.path, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -500")
+        db.execute("PRAGMA cache_size = -200")
         return db
 
     def _connect_reader(self) -> sqlite3.Connection:

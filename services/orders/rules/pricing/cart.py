@@ -35,7 +35,8 @@ class AgreedPrice:
 class CartLine:
     """A line: so many of a product or variant. `price` is what all of them cost, less discounts; `delivery_charge` the product's own.
 
-    A gift card is worth its price: nothing is taken off it, and it has neither delivery nor tax.
+    A gift card is worth its price: nothing is taken off it, and it has neither delivery nor tax. `cost`: what one piece costs the shop, where
+    that is known; never shown.
     """
 
     key: str
@@ -53,6 +54,7 @@ class CartLine:
     is_gift_card: bool = False
     agreed: AgreedPrice | None = None
     backorder: Backorder | None = None
+    cost: int | None = None
 
     @property
     def regular_price(self) -> int:

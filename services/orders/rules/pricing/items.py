@@ -83,6 +83,7 @@ def _line(key: str, product: Doc, quantity: int) -> CartLine:
         price=price["amount"] * quantity,
         is_gift_card=product.get("kind") == GIFT_CARD,
         backorder=_backorder(product, quantity),
+        cost=product.get("cost"),
     )
 
 

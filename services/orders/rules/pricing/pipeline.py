@@ -56,7 +56,10 @@ class QuoteRequest:
 
 @dataclass(frozen=True)
 class Quote:
-    """What an order costs and why, in the order's own words. `goods` are before discounts; `promotions` are those that were applied, with their codes."""
+    """What an order costs and why, in the order's own words. `goods` are before discounts; `promotions` are those that were applied, with their codes.
+
+    `costs`: what one piece costs the shop, by SKU or productid, where that is known; for staff alone.
+    """
 
     lines: list[Line]
     goods: Money
@@ -67,6 +70,7 @@ class Quote:
     unpriced_shipping: list[UnpricedShipping]
     taxes: list[AppliedTax]
     total: Money
+    costs: dict[str, int]
 
     @property
     def units(self) -> int:
@@ -150,6 +154,7 @@ def quote_of(cart: Cart) -> Quote:
         ],
         taxes=by_rate([tax for tax in applied if _is_due(tax)] or applied[:1]),
         total=money(payable, currency),
+        costs={line.key: line.cost for line in cart.lines if line.cost is not None},
     )
 
 

@@ -6,15 +6,17 @@ import smtplib
 import ssl
 import time
 from dataclasses import dataclass
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.policy import default as POLICY
-from email.utils import formatdate, make_msgid, parseaddr
+from email.header import Header
+from email.message import Message
+from email.mime.multipart import MIMEMultipart
+from email.policy import compat32
+from email.utils import formataddr, formatdate, make_msgid, parseaddr
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Protocol
+from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
+from uuid import uuid4
 
 from shared.errors import Unavailable
 from shared.mail_html import Content, Letterhead, html_of
@@ -25,6 +27,8 @@ log = logging.getLogger(__name__)
 
 DOMAIN = "aisle.example"
 SENDER = f"shop@{DOMAIN}"
+# The newer policies parse every header again as it is set and written, which costs more than all else that is done for an e-mail.
+_POLICY: Final = compat32.clone(mangle_from_=False)
 
 
 @dataclass(frozen=True)
@@ -151,25 +155,42 @@ def open_mailer(mail_dir: Path | str = "", smtp_url: str = "", sender: str = SEN
     raise ValueError("Set SMTP_URL (or MAIL_DIR on a laptop): the shop must be able to send mail.")
 
 
-def compose(email: Email, sender: str = SENDER) -> EmailMessage:
-    """The MIME message of an e-mail: text first, HTML as its alternative."""
-    message = EmailMessage(policy=POLICY)
+def compose(email: Email, sender: str = SENDER) -> Message:
+    """The MIME message of an e-mail: text first, HTML as its alternative. Raises ValueError for a recipient that is no address."""
+    message = MIMEMultipart("alternative", uuid4().hex, policy=_POLICY)
     message["From"] = _from(sender, email.head.name)
-    message["To"] = Address(addr_spec=email.to)
-    message["Subject"] = " ".join(email.subject.split())
+    message["To"] = _address(email.to)
+    message["Subject"] = _one_line(email.subject)
     message["Date"] = formatdate(usegmt=True)
     message["Message-ID"] = f"<{email.key}@{DOMAIN}>" if email.key else make_msgid(domain=DOMAIN)
     if email.language != SOURCE_LANGUAGE:
         message["Content-Language"] = email.language
-    text = email.plain
-    message.set_content(
-        text, cte="7bit" if text.isascii() else "8bit"
-    )  # a link stays whole for grep and for people
-    message.add_alternative(email.html, subtype="html", cte="7bit")
+    message.attach(_part("plain", email.plain))
+    message.attach(_part("html", email.html))
     return message
 
 
-def _from(sender: str, shop: str) -> str | Address:
+def _part(kind: str, text: str) -> Message:
+    """Not encoded further: a link stays whole for grep and for people."""
+    part = Message(policy=_POLICY)
+    part["Content-Type"] = f'text/{kind}; charset="utf-8"'
+    part["Content-Transfer-Encoding"] = "7bit" if text.isascii() else "8bit"
+    part.set_payload(text.encode().decode("ascii", "surrogateescape"))
+    return part
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return Header(line, "us-ascii" if line.isascii() else "utf-8", header_name="Subject").encode()
+
+
+def _address(to: str) -> str:
+    if not to or not to.isascii() or not to.isprintable() or set(to) & set(" ,;<>"):
+        raise ValueError("An e-mail goes to one address, like name@example.com.")
+    return to
+
+
+def _from(sender: str, shop: str) -> str:
     """The shop's address with its name, unless the address has one already."""
     name, address = parseaddr(sender)
-    return Address(shop, addr_spec=address) if shop and address and not name else sender
+    return formataddr((" ".join(shop.split()), address)) if shop and address and not name else sender

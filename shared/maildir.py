@@ -13,7 +13,8 @@ from email.policy import default as POLICY
 from pathlib import Path
 from typing import NamedTuple
 
-PARTS = ("tmp", "new", "cur")
+PARTS = ("new", "cur", "tmp")
+"""In the order in which they are made: where the last one is, the others are."""
 _NAME = re.compile(
     r"(?P<seconds>[0-9]{1,12})\.M(?P<micros>[0-9]{1,6})P[0-9]+Q(?P<number>[0-9]+)(?:R(?P<recipient>[0-9a-f]{16}))?\."
 )
@@ -41,16 +42,17 @@ class Page(NamedTuple):
 
 def deliver(directory: Path, mail: bytes, to: str) -> None:
     """Writes a mail for `to` completely before it appears in `new`, as the Maildir specification asks."""
-    for part in PARTS:
-        (directory / part).mkdir(parents=True, exist_ok=True)
     seconds, nanos = divmod(time.time_ns(), 10**9)
     host = re.sub("[^A-Za-z0-9-]", "-", socket.gethostname())
     name = f"{seconds}.M{nanos // 1000:06d}P{os.getpid()}Q{next(_number)}R{_digest(to)}.{host}"
-    with (directory / "tmp" / name).open("xb") as file:
-        file.write(mail)
-        file.flush()
-        os.fsync(file.fileno())
-    (directory / "tmp" / name).rename(directory / "new" / name)
+    written = directory / "tmp" / name
+    try:
+        _write(written, mail)
+    except FileNotFoundError:
+        for part in PARTS:
+            (directory / part).mkdir(parents=True, exist_ok=True)
+        _write(written, mail)
+    written.rename(directory / "new" / name)
 
 
 def read_page(directory: Path, *, to: str = "", after: str = "", limit: int = 20) -> Page:
@@ -72,6 +74,13 @@ def read_page(directory: Path, *, to: str = "", after: str = "", limit: int = 20
 def read_one(directory: Path, id: str) -> Received | None:
     """The mail with this id."""
     return next((_received(path) for path in _files(directory) if _id(path) == id), None)
+
+
+def _write(path: Path, mail: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(mail)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _files(directory: Path) -> Iterator[Path]:

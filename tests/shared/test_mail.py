@@ -1,6 +1,8 @@
 """E-mails, into a Maildir and over SMTP to a server that speaks the protocol."""
 
+import cProfile as profile
 import email
+import pstats
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ import pytest
 
 from shared.errors import Unavailable
 from shared.mail import BackgroundMailer, Email, MaildirMailer, SmtpMailer, compose, open_mailer
+from shared.mail_html import Letterhead
 from tests.maildir import read_mail
 from tests.processes import free_port
 
@@ -106,6 +109,29 @@ def test_a_subject_cannot_add_headers(tmp_path):
     message = email.message_from_bytes(next((tmp_path / "new").iterdir()).read_bytes(), policy=POLICY)
     assert message["Bcc"] is None
     assert message["Subject"] == "Hello Bcc: eve@example.com"
+
+
+def test_a_shop_name_with_accents_and_commas_is_one_sender():
+    head = Letterhead("Müller & Söhne, Köln")
+    message = email.message_from_bytes(compose(replace(EMAIL, head=head)).as_bytes(), policy=POLICY)
+    [sender] = message["From"].addresses
+    assert (sender.display_name, sender.addr_spec) == (head.name, "shop@aisle.example")
+
+
+@pytest.mark.parametrize(
+    "to", ["", "a@example.com, b@example.com", "a@example.com\nBcc: b@example.com", "ü@x.de"]
+)
+def test_an_email_goes_to_one_address(to):
+    with pytest.raises(ValueError, match="one address"):
+        compose(replace(EMAIL, to=to))
+
+
+def test_composing_an_email_takes_few_calls():
+    """Of an order three are composed: more calls than this are headers that are parsed again and again."""
+    compose(EMAIL).as_bytes()
+    calls = profile.Profile()
+    calls.runcall(lambda: compose(EMAIL).as_bytes())
+    assert pstats.Stats(calls).total_calls < 3000
 
 
 def test_no_mail_server_is_unavailable():

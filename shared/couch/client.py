@@ -35,7 +35,7 @@ class Client:
     def __init__(self, sdk: CloudantV1) -> None:
         self.sdk = sdk
         self._features: frozenset[str] | None = None
-        self._shards: dict[str, int] = {}
+        self._clusters: dict[str, dict[str, int]] = {}
         self._stale_reads = StaleReads()
         self.search_engine = SearchEngine(urlsplit(sdk.service_url).netloc, self._analyze)
         self.keyword_searches = KeywordSearches(sdk.get_http_client().timeout)
@@ -68,11 +68,18 @@ class Client:
 
     def shards(self, db: str) -> int:
         """How many shards a database has, every copy counted; asked once, like `features`."""
-        if db not in self._shards:
+        cluster = self._cluster(db)
+        return cluster["q"] * cluster["n"]
+
+    def copies(self, db: str) -> int:
+        """How many nodes hold each document of a database; asked once, like `features`."""
+        return self._cluster(db)["n"]
+
+    def _cluster(self, db: str) -> dict[str, int]:
+        if db not in self._clusters:
             with counting():
-                cluster = self.call("get_database_information", db=db)["cluster"]
-            self._shards[db] = cluster["q"] * cluster["n"]
-        return self._shards[db]
+                self._clusters[db] = self.call("get_database_information", db=db)["cluster"]
+        return self._clusters[db]
 
     def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any], **options: Any) -> Any:
         """A Nouveau search, which the SDK has no operation for. `options` are the SDK's, such as `call_timeout`. Raises

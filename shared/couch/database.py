@@ -178,6 +178,11 @@ class Database:
         and takes no such request, as Cloudant."""
         return self._client.compact(self.name)
 
+    @property
+    def copies(self) -> int:
+        """How many nodes hold each document: where it is one, whatever was written is in every later answer."""
+        return self._client.copies(self.name)
+
     def information(self) -> dict[str, Any]:
         facts: dict[str, Any] = self._client.call("get_database_information", db=self.name)
         return facts

@@ -45,10 +45,11 @@ _MAX_ATTEMPTS = 3
 def sum_up(deps: Dependencies) -> int:
     """Follows movements and reviews, and refreshes their products; returns how many had changed.
 
-    It begins where it began to find news last time: of a cluster, the copy that was summed up then may have been late.
+    Where the database has several copies it begins where it began to find news last time: the copy that was summed up then may have been late.
     """
     place, changed = deps.ledger.checkpoint(SUMMARY_CHECKPOINT), 0
-    since, again = place.get("again", "0"), place.get("since", "0")
+    again = place.get("since", "0")
+    since = again if deps.catalogue.has_one_copy else place.get("again", "0")
     while True:
         found = deps.catalogue.changes(since, FEED_PAGE)
         changed += refresh_after(deps, (row.id for row in found.rows))

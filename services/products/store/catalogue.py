@@ -310,6 +310,11 @@ class Catalogue:
     def delete(self, docid: str, rev: str) -> None:
         self._database.delete(docid, rev)
 
+    @property
+    def has_one_copy(self) -> bool:
+        """Whether one node holds each document: whatever was written is in every later answer then."""
+        return self._database.copies == 1
+
     def changes(self, since: str, limit: int) -> Changes:
         """Ids of what changed since a place in the changes feed, for the worker. 1 read."""
         return self._database.changes(since, limit=limit, include_docs=False)

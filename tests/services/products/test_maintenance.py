@@ -11,7 +11,7 @@ from services.products.rules.ledger import Line
 from services.products.rules.product import checked, complete, document
 from services.worker.schedule import TIMETABLE
 from shared.clock import now, timestamp
-from shared.couch import Server, counting
+from shared.couch import Database, Server, counting
 from shared.jobs import SUM_UP_PRODUCTS
 from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token
 from tests.services.products.test_stock import KITCHEN, level, reserve
@@ -183,6 +183,23 @@ def test_what_was_sold_or_reviewed_alone_is_summed_up(shop: Shop, deps: Dependen
     assert calls.calls["partition"] == 2
     shown = deps.catalogue.get(docid)
     assert (shown["stock"], shown["rating"]) == (5, {"average": 3.0, "count": 1})
+
+
+@pytest.mark.parametrize(("copies", "again"), [(1, 0), (3, 1)])
+def test_what_was_summed_up_is_looked_at_again_where_a_copy_may_be_late(
+    shop: Shop, deps: Dependencies, monkeypatch: pytest.MonkeyPatch, copies: int, again: int
+):
+    productid = f"copies{copies}"
+    shop.load([product(productid, stock=9)])
+    eventually(lambda: maintenance.sum_up(deps) == 0)
+    maintenance.sum_up(deps)
+    monkeypatch.setattr(Database, "copies", copies)
+    assert reserve(shop, f"{productid}sold", (productid, 4)) == 201
+    assert maintenance.sum_up(deps) == 1
+    with counting() as calls:
+        assert maintenance.sum_up(deps) == 0
+    assert calls.calls["partition"] == again
+    assert shop.ok(f"/v1/products/{productid}")["stock"] == 5
 
 
 def test_a_running_worker_sums_up_what_was_sold(shop: Shop, environment: dict[str, str], tmp_path, prepared):

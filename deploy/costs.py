@@ -114,6 +114,11 @@ SALE_DOCUMENTS = 3  # that a sale leaves in the category's partition: reservatio
 HISTORY_DAYS = 400  # STOCK_HISTORY_DAYS: after so many a thousand movements become one total
 MOVEMENTS_OF_A_TOTAL, TOMBSTONE_BYTES = 1_000, 200  # a document that was removed leaves its id and revision
 PARTITION_BYTES = 10e9
+HOT_SHARE = 0.2  # of pages and sales, that the busiest category has
+LINES_PER_ORDER = 2
+KEPT_BEFORE = 0.9  # of category, menu and product requests that a cache before the shop answers
+KEPT_REQUESTS = ("category page", "menu", "product")
+GROWTH = (10, 1_000, 100_000)
 
 
 def per_order() -> Calls:
@@ -126,7 +131,20 @@ def per_order() -> Calls:
 
 def a_second(orders_a_day: float) -> Calls:
     """Calls a second in the busiest minutes."""
-    return per_order().times(orders_a_day * BUSIEST_HOUR / 3600 * BURST)
+    return per_order().times(in_the_busiest_minutes(orders_a_day))
+
+
+def behind_a_cache() -> Calls:
+    """Calls that one order brings with it where a cache before the shop answers most of what everybody may see."""
+    total = per_order()
+    for name in KEPT_REQUESTS:
+        total += REQUESTS[name].times(-KEPT_BEFORE * PER_ORDER[name])
+    return total
+
+
+def in_the_busiest_minutes(orders_a_day: float) -> float:
+    """Orders a second."""
+    return orders_a_day * BUSIEST_HOUR / 3600 * BURST
 
 
 def blocks(needed: Calls) -> int:
@@ -136,8 +154,7 @@ def blocks(needed: Calls) -> int:
 
 def nodes(needed: Calls) -> int:
     """CouchDB nodes of two cores that are half busy with it, at least three."""
-    calls = needed.reads + needed.globals * PRODUCT_SHARDS + needed.writes * COPIES
-    return max(LEAST_NODES, math.ceil(calls / NODE_CALLS / NODE_SHARE))
+    return max(LEAST_NODES, math.ceil(_busy(needed) * LEAST_NODES))
 
 
 def shards(orders: float) -> int:
@@ -212,16 +229,71 @@ def _growth() -> Iterator[str]:
     yield "\n## Growth\n\nReckoned from the calls above, not run at these sizes. A CouchDB node of two cores is taken to answer"
     yield f"{NODE_CALLS:,} calls a second (measured: partition queries, 16 clients) and to be half busy; a global query counts {PRODUCT_SHARDS} calls, a write {COPIES}.\n"
     yield "| orders a day | documents of orders a year | size a year | shards for a year | CouchDB nodes | Cloudant blocks |\n|---|---|---|---|---|---|"
-    for orders in (10, 1_000, 100_000):
+    for orders in GROWTH:
         need, documents = a_second(orders), orders * 365 * KEPT_PER_ORDER
         size = f"{documents * BYTES_PER_DOCUMENT / 1e9:,.2f} GB"
         yield f"| {orders:,} | {documents:,} | {size} | {shards(orders * 365)} | {nodes(need)} | {blocks(need)} |"
-    most = LITE.globals / a_second(1).globals
-    yield f"\nWhat breaks first: global queries of product pages and searches, on a Lite plan at some {most:,.0f} orders a day. Built in: pages carry an ETag, and a CDN may keep them"
-    yield "(`PAGE_CACHE_SECONDS`); the menu, the counts of filters and the first pages of departments are kept by the shop; what is too many is a 429, asked again with a pause."
-    yield "One product's stock is a chain of slots, each written after the one before: its buyers queue, those of other products do not."
+    yield from _first_limits()
+    yield from _hot_partitions()
     yield from _stock()
     yield from piles.section()
+
+
+def _first_limits() -> Iterator[str]:
+    most, kept = LITE.globals / a_second(1).globals, behind_a_cache()
+    yield "\n### What breaks first\n\nThe class of calls that is nearest to its limit, and what is left of it with a cache before the shop (a CDN, `PAGE_CACHE_SECONDS`; products and lists carry"
+    yield f"an ETag) that answers {KEPT_BEFORE:.0%} of {', '.join(KEPT_REQUESTS)} requests..\n"
+    yield "| orders a day | Cloudant Lite: fullest class | Standard blocks, and behind a cache | three CouchDB nodes (100%: half busy), and behind a cache | remedy |\n|---|---|---|---|---|"
+    for orders, remedy in zip(
+        GROWTH,
+        (
+            "none needed",
+            "Standard instead of Lite, or a cache",
+            "a cache, and blocks or nodes for the searches that are left",
+        ),
+        strict=True,
+    ):
+        need, cached = a_second(orders), kept.times(in_the_busiest_minutes(orders))
+        yield f"| {orders:,} | {_fullest(need)} | {blocks(need)}, {blocks(cached)} | {_busy(need):.0%}, {_busy(cached):.0%} | {remedy} |"
+    yield f"\nGlobal queries of product pages and searches break first, on a Lite plan at some {most:,.0f} orders a day. Built in: the menu, the counts of filters and the first pages of departments are kept by the shop;"
+    yield "pages that are the same for everybody are kept for `PAGE_CACHE_SECONDS`; what is too many is a 429 of the database, asked again with a pause, and a 503 with Retry-After to the customer when that takes too long:"
+    yield "`tests/faults/test_lite_plan.py` has thirty orders with searches and histories at once under a Lite plan's rates, all placed and delivered, none twice."
+
+
+def _hot_partitions() -> Iterator[str]:
+    """What the busiest category and the best-selling product have to bear."""
+    reads = REQUESTS["category page"].reads * PER_ORDER["category page"]
+    yield f"\n### Hot partitions\n\nThe busiest category is taken to have {HOT_SHARE:.0%} of the category pages and sales ({LINES_PER_ORDER} lines an order). Its partition is one shard, which each of the three nodes has; a partition's"
+    yield "queries cost the same over 10,000 and 1,000,000 documents (`make bench`). The best-selling product is taken to be in every fifth order, too.\n"
+    yield "| orders a day | its reads/s | of three nodes | behind a cache | its lines a year | documents kept | size | sales of one product, a second |\n|---|---|---|---|---|---|---|---|"
+    for orders in GROWTH:
+        pages = reads * in_the_busiest_minutes(orders) * HOT_SHARE
+        lines = orders * 365 * LINES_PER_ORDER * HOT_SHARE
+        documents = lines * SALE_DOCUMENTS * HISTORY_DAYS / 365
+        size, most = documents * BYTES_PER_DOCUMENT, LEAST_NODES * NODE_CALLS * NODE_SHARE
+        behind = pages * (1 - KEPT_BEFORE)
+        sales = in_the_busiest_minutes(orders) * HOT_SHARE
+        yield f"| {orders:,} | {pages:,.1f} | {pages / most:.1%} | {behind / most:.1%} | {lines:,.0f} | {documents:,.0f} | {size / 1e9:,.2f} GB | {sales:,.3f} |"
+    full = PARTITION_BYTES / (
+        365 * LINES_PER_ORDER * HOT_SHARE * SALE_DOCUMENTS * HISTORY_DAYS / 365 * BYTES_PER_DOCUMENT
+    )
+    yield f"\nOn Cloudant the stock of that category is what breaks first: its partition is full at some {full:,.0f} orders a day, totals of `STOCK_HISTORY_DAYS` included. The remedies: fewer days, which removes more"
+    yield "movements; or two categories in place of one (a product that is moved begins a new chain there). CouchDB has no such limit. One product's stock is a chain of slots, each written after the one before: its buyers"
+    yield "queue, those of other products do not; a reservation writes its slot with the one that it expects to be the last, and takes the next where another was quicker."
+
+
+def _fullest(needed: Calls) -> str:
+    names = ("reads", "global queries", "writes")
+    share, name = max(
+        (need / have, name) for need, have, name in zip(_parts(needed), _parts(LITE), names, strict=True)
+    )
+    return f"{name} {share:.0%}"
+
+
+def _busy(needed: Calls) -> float:
+    """Share of what three nodes that are half busy answer."""
+    calls = needed.reads + needed.globals * PRODUCT_SHARDS + needed.writes * COPIES
+    return calls / NODE_CALLS / NODE_SHARE / LEAST_NODES
 
 
 def _stock() -> Iterator[str]:

@@ -19,6 +19,7 @@ from services.orders.documents import NUMBER_PARTITION
 from tests.faults.codes import code_with_limit, wrong_uses
 from tests.faults.reckoning import summary_problem, written_twice
 from tests.faults.shop import ADMIN, VICTIMS, BreakableShop
+from tests.patience import patient
 from tests.people import ADDRESS, Person, register
 
 CHECKOUTS = int(os.environ.get("FAULTS_CHECKOUTS", "500"))
@@ -76,6 +77,8 @@ def test_every_order_a_client_was_told_of_is_complete_once(
         time.sleep(2)
     while (unlike := wrong_summaries(shop)) and time.monotonic() < deadline:
         time.sleep(2)
+    while (stock := stock_of(shop, admin, product)) != in_stock(shop) and time.monotonic() < deadline:
+        time.sleep(2)
     with capsys.disabled():
         print(f"\n{report(shop, told, killed, missing)}")
         print(
@@ -87,12 +90,17 @@ def test_every_order_a_client_was_told_of_is_complete_once(
     )
     assert not wrong, list(wrong.items())[:5]
     assert not unlike, list(unlike.items())[:5]
+    assert stock == in_stock(shop)
     assert shown_stock(shop, product) == stock_of(shop, admin, product)
     assert len(told.placed) + sum(told.refused.values()) >= CHECKOUTS * 0.9
     assert len(set(told.placed)) == len(told.placed)
     books_agree(shop)
+
+
+def in_stock(shop: BreakableShop) -> int:
+    """What should be there: all but one unit for each order that was paid and not cancelled."""
     sold = sum(1 for docs in orders(shop).values() if "payment" in docs and "cancellation" not in docs)
-    assert stock_of(shop, admin, product) == CHECKOUTS * 2 - sold
+    return CHECKOUTS * 2 - sold
 
 
 def report(shop: BreakableShop, told: Told, killed: Counter[str], missing: dict[str, list[str]]) -> str:
@@ -133,12 +141,20 @@ def stocked(shop: BreakableShop, admin: Person, units: int) -> str:
 
 
 def stock_of(shop: BreakableShop, admin: Person, product: str) -> int:
-    return admin.get(f"{shop.url('products')}/v1/products/{product}/stock", timeout=30).json()["stock"]
+    """Out of the stock's ledger."""
+    url = f"{shop.url('products')}/v1/products/{product}/stock"
+    return _read(admin, url)
 
 
 def shown_stock(shop: BreakableShop, product: str) -> int:
     """As everybody sees it on the product."""
-    return requests.get(f"{shop.url('products')}/v1/products/{product}", timeout=30).json()["stock"]
+    return _read(requests.Session(), f"{shop.url('products')}/v1/products/{product}")
+
+
+def _read(session: requests.Session, url: str) -> int:
+    answer = patient(lambda: session.get(url, timeout=30))
+    assert answer.status_code == 200, answer.text
+    return int(answer.json()["stock"])
 
 
 def kill_at_random(shop: BreakableShop, chance: random.Random, killed: Counter[str]) -> None:

@@ -272,7 +272,23 @@ class ShippingMethod(SettingsDocument):
             Amounts(default={}, description="goods worth so much are delivered free, by currency"),
         ]
     ]
-    max_grams: NotRequired[Annotated[int | None, Integer(1, 10**9, default=None)]]
+    max_grams: NotRequired[
+        Annotated[
+            int | None, Integer(1, 10**9, default=None, description="a heavier order does not go this way")
+        ]
+    ]
+    parcel_grams: NotRequired[
+        Annotated[
+            int | None,
+            Integer(
+                1,
+                10**9,
+                default=None,
+                description="a heavier order goes in several parcels (20 at most), each at the price of its own weight; "
+                "of the rates flat, weight and carrier",
+            ),
+        ]
+    ]
     min_days: NotRequired[Annotated[int | None, Integer(0, 365, default=None)]]
     max_days: NotRequired[Annotated[int | None, Integer(0, 365, default=None)]]
     collect_from: NotRequired[

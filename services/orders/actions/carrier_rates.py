@@ -1,6 +1,7 @@
-"""Carriers' rates for a quote: each provider that its methods name is asked once, or its answer of a moment ago taken."""
+"""Carriers' rates for a quote: each provider that its methods name is asked once for each weight, or its answer of a moment ago taken."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from services.orders.dependencies import Dependencies
@@ -16,14 +17,27 @@ def carrier_rates(
     deps: Dependencies, request: QuoteRequest, products: dict[str, Doc], terms: Terms
 ) -> CarrierRates:
     """No database call; nothing is asked where no method depends on it. Raises NoSuchProduct, VariantNeeded, MixedCurrencies."""
-    providers, parcel = asked_of_carriers(request, products, terms)
-    if parcel is None:
-        return CarrierRates(problems=dict.fromkeys(providers, NoRates.WEIGHT_UNKNOWN))
-    found = {name: _rates(deps, name, parcel) for name in sorted(providers)}
-    return CarrierRates(
-        {name: rates for name, rates in found.items() if rates is not None},
-        {name: NoRates.CARRIER_UNAVAILABLE for name, rates in found.items() if rates is None},
-    )
+    answers, problems = dict[str, Mapping[int, tuple[CarrierRate, ...]]](), dict[str, NoRates]()
+    for name, parcels in sorted(asked_of_carriers(request, products, terms).items()):
+        found = _of_all(deps, name, parcels) if parcels is not None else None
+        if found is not None:
+            answers[name] = found
+        else:
+            problems[name] = NoRates.CARRIER_UNAVAILABLE if parcels is not None else NoRates.WEIGHT_UNKNOWN
+    return CarrierRates(answers, problems)
+
+
+def _of_all(
+    deps: Dependencies, name: str, parcels: Sequence[CarrierParcel]
+) -> dict[int, tuple[CarrierRate, ...]] | None:
+    """By weight; None as soon as the provider does not answer."""
+    found: dict[int, tuple[CarrierRate, ...]] = {}
+    for parcel in parcels:
+        rates = _rates(deps, name, parcel)
+        if rates is None:
+            return None
+        found[parcel.grams] = rates
+    return found
 
 
 def _rates(deps: Dependencies, name: str, parcel: CarrierParcel) -> tuple[CarrierRate, ...] | None:

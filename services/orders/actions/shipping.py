@@ -28,6 +28,8 @@ def _method(method: ShippingMethod) -> dict[str, Any]:
     }
     if method.min_days is not None and method.max_days is not None:
         found["days"] = {"min": method.min_days, "max": method.max_days}
+    if method.parcel_grams is not None:
+        found["parcel_grams"] = method.parcel_grams
     if method.collect_from:
         found["collect_from"] = method.collect_from
     return found

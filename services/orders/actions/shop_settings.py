@@ -143,6 +143,8 @@ def _problems_of_method(content: Doc) -> Problems:
         yield "bands", "Give at least one band, the first from 0."
     if content["rate"] == "carrier" and not content["provider"]:
         yield "provider", "Name the provider that is asked for the rate."
+    if content["parcel_grams"] is not None and content["rate"] in ("value", "product"):
+        yield "parcel_grams", "Several parcels have a price each of the rates flat, weight and carrier alone."
     shortest, longest = content["min_days"], content["max_days"]
     if (shortest is None) != (longest is None) or (longest is not None and shortest > longest):
         yield "min_days", "Give both min_days and max_days, the smaller one first."

@@ -72,6 +72,18 @@ class ShippingOffer(TypedDict):
             ),
         ]
     ]
+    parcels: NotRequired[
+        Annotated[
+            int,
+            Integer(
+                2,
+                20,
+                default=None,
+                show_default=False,
+                description="how many the price is for, where the order is too heavy for one",
+            ),
+        ]
+    ]
     fallback: NotRequired[
         Annotated[
             bool,

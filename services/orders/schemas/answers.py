@@ -65,6 +65,9 @@ class OfferedMethod(Shape):
     )
     free_from = ma.fields.Dict(keys=ma.fields.String(), values=StrictInteger(0), metadata=_PRICES)
     days = ma.fields.Dict(keys=ma.fields.String(), values=StrictInteger(0))
+    parcel_grams = StrictInteger(
+        1, metadata={"description": "prices are of a parcel of so much; a heavier order goes in several"}
+    )
     collect_from = ma.fields.String()
 
 

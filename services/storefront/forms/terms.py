@@ -76,7 +76,17 @@ SHIPPING_METHOD = (
         help=_("GBP 7.00. Empty: customers cannot choose it then."),
     ),
     Field("free_from", _("Free from"), required=False, max_length=500, help=_("GBP 50.00")),
-    Field("max_grams", _("Heaviest parcel in grams"), required=False, inputmode="numeric", max_length=9),
+    Field(
+        "parcel_grams",
+        _("Heaviest parcel in grams"),
+        required=False,
+        inputmode="numeric",
+        max_length=9,
+        help=_(
+            "A heavier order goes in several parcels, each at its own price. By one price, by weight and a carrier's rates."
+        ),
+    ),
+    Field("max_grams", _("Heaviest order in grams"), required=False, inputmode="numeric", max_length=9),
     Field("min_days", _("Days at least"), required=False, inputmode="numeric", max_length=3),
     Field("max_days", _("Days at most"), required=False, inputmode="numeric", max_length=3),
     Field("collect_from", _("Where customers collect"), "textarea", required=False, max_length=1000),

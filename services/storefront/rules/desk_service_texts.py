@@ -159,6 +159,7 @@ TEXTS: Final = (
     _("There is more than one %(kind)s: make them one, or another promotion."),
     _("%(code)s belongs to %(promotion)s: end that one first."),
     _("A flat rate needs a price in at least one currency."),
+    _("Several parcels have a price each of the rates flat, weight and carrier alone."),
     _("Give at least one band, the first from 0."),
     _("Give both min_days and max_days, the smaller one first."),
     _("Name the provider that is asked for the rate."),

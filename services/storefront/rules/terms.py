@@ -12,6 +12,7 @@ from shared.money import CURRENCIES, money
 from shared.types import Json
 
 _AMOUNT: Final = re.compile(r"([A-Z]{3}) *([^ ].*)")
+NUMBERS: Final = ("parcel_grams", "max_grams", "min_days", "max_days")
 _ZONE_FIELDS: Final = {"regions": "regions", "postcodes": "postcodes", "except": "excluded_postcodes"}
 
 
@@ -73,7 +74,7 @@ def method_body(values: Mapping[str, str]) -> Json:
         "free_from": amounts(values["free_from"], "free_from"),
         "collect_from": values["collect_from"],
         "tax_class": values["tax_class"] or "standard",
-        **{name: whole(values[name], name) for name in ("max_grams", "min_days", "max_days") if values[name]},
+        **{name: whole(values[name], name) for name in NUMBERS if values[name]},
     }
 
 
@@ -81,7 +82,7 @@ def method_values(method: Json) -> dict[str, str]:
     """The form of a shipping method."""
     texts = ("id", "name", "rate", "per", "provider", "service", "collect_from", "tax_class")
     plain = {name: method[name] for name in texts}
-    numbers = {name: method[name] for name in ("position", "max_grams", "min_days", "max_days")}
+    numbers = {name: method[name] for name in ("position", *NUMBERS)}
     return {
         **plain,
         **{name: "" if number is None else str(number) for name, number in numbers.items()},
@@ -165,6 +166,9 @@ def _offer(method: Json, currency: str, charge: int | None) -> str:
     amount = known[currency] if known else charge
     name = isolated(method["name"])
     parts = [name if amount is None else f"{name} {_price(amount, currency, at_least=bool(known))}"]
+    if "parcel_grams" in method:
+        weight = number_text(method["parcel_grams"] / 1000, "#,##0.###")
+        parts.append(gettext("each parcel up to %(weight)s kg", weight=weight))
     if amount and currency in method["free_from"]:
         free_from = prices.shown(money(method["free_from"][currency], currency))
         parts.append(gettext("free from %(price)s", price=free_from))

@@ -19,7 +19,27 @@ METHODS: tuple[dict[str, Any], ...] = (
     {"id": "next-day", "name": "Next day", "service": "RoyalMail/Tracked24", "fallback_prices": {GBP: 777}},
     {"id": "royal", "name": "Royal Mail", "service": "royalmail", "min_days": 1, "max_days": 9},
     {"id": "light", "name": "Letters", "service": "Evri", "max_grams": 100, "free_from": {GBP: 50_00}},
+    {
+        "id": "split",
+        "name": "Parcels",
+        "service": "royalmail",
+        "zones": [{"country": "IE"}],
+        "parcel_grams": 1000,
+        "fallback_prices": {GBP: 600},
+    },
+    {
+        "id": "bands",
+        "name": "By weight",
+        "rate": "weight",
+        "zones": [{"country": "IE"}],
+        "parcel_grams": 1000,
+        "bands": [
+            {"from": 0, "price": {"amount": 300, "currency": GBP}},
+            {"from": 700, "price": {"amount": 450, "currency": GBP}},
+        ],
+    },
 )
+DUBLIN = UK | {"city": "Dublin", "postcode": "D02 AF30", "country": "IE"}
 
 
 @pytest.fixture(scope="module")
@@ -281,3 +301,63 @@ def test_what_is_not_connected_cannot_be_saved(shop: Shop) -> None:
         answer = shop.post(shop.admin, "/v1/admin/shipping-methods", body)
         assert answer.status_code == 422
         assert words in answer.json()["errors"]["provider"][0]
+
+
+def test_an_order_too_heavy_for_one_parcel_is_priced_as_several(
+    shop: Shop, easypost: EasyPostStandIn, customer: Person
+) -> None:
+    """Of 610, 305, 305 and 305 g no more than 1,000 go into one: 915 and 610. The carrier prices each, and 1,525 for the other methods."""
+    heavy, light = weighing(shop, 610), weighing(shop, 305)
+    items = [{"productid": light, "quantity": 3}, {"productid": heavy, "quantity": 1}]
+    asked = len(easypost.asked)
+    answer = rated(shop.orders, heavy, items=items, address=DUBLIN, shipping="split")
+    found = answer.json()
+    asked_for = easypost.asked[asked:]
+    assert len(asked_for) == 3
+    for grams in (915, 610, 1525):
+        assert [is_of(each, grams) for each in asked_for].count(True) == 1, grams
+    assert options(answer) | {"split": 250 + 100 + 250 + 200, "bands": 450 + 300} == options(answer)
+    assert found["shipping"]["parcels"] == 2
+    assert {each["id"]: each.get("parcels") for each in found["shipping_options"]} == {
+        "cheapest": None,
+        "next-day": None,
+        "royal": None,
+        "split": 2,
+        "bands": 2,
+    }
+    assert found["shipping"]["days"] == {"min": 2, "max": 2}
+    order = shop.placed(
+        customer,
+        {light: 3, heavy: 1},
+        address=DUBLIN,
+        shipping="split",
+        expected_total=found["total"],
+    )
+    assert (order["shipping"], order["payment"]["total"]) == (found["shipping"], found["total"])
+    assert shop.get(customer, f"/v1/orders/{order['orderid']}").json()["shipping"]["parcels"] == 2
+
+
+def test_parcels_without_a_carrier_cost_the_fixed_price_each(shop: Shop, easypost: EasyPostStandIn) -> None:
+    easypost.break_((503, {}))
+    answer = quote(shop.orders, weighing(shop, 620), 4, address=DUBLIN)
+    assert (options(answer)["split"], options(answer)["bands"]) == (2400, 1200)
+
+
+@pytest.mark.parametrize(("grams", "quantity"), [(1001, 1), (1000, 21)])
+def test_what_no_parcels_hold_does_not_go_that_way(shop: Shop, grams: int, quantity: int) -> None:
+    """A piece that is heavier than a parcel may be, and more than twenty parcels."""
+    found = options(rated(shop.orders, weighing(shop, grams), quantity, address=DUBLIN))
+    assert found.keys() & {"split", "bands"} == set()
+    assert "royal" in found
+    if quantity > 1:
+        assert "bands" in options(quote(shop.orders, weighing(shop, grams), quantity - 1, address=DUBLIN))
+
+
+def test_parcels_have_no_price_by_value(shop: Shop) -> None:
+    body = {"id": f"m{secrets.token_hex(3)}", "name": "By value", "rate": "value", "parcel_grams": 1000}
+    answer = shop.post(
+        shop.admin,
+        "/v1/admin/shipping-methods",
+        body | {"bands": [{"from": 0, "price": {"amount": 300, "currency": GBP}}]},
+    )
+    assert (answer.status_code, "parcel_grams" in answer.json()["errors"]) == (422, True), answer.text

@@ -194,6 +194,35 @@ def chosen_by(visitor: Visitor, method: str) -> Visitor:
     return visitor
 
 
+def test_an_order_too_heavy_for_one_parcel_says_how_many_it_is(guest: Visitor, desk: Visitor) -> None:
+    """Five mugs of 300 g, three of which go into a parcel of 1 kg: at the basket, the checkout, the order and the desk."""
+    method = {
+        "id": "ferry",
+        "name": "Ferry",
+        "rate": "weight",
+        "bands": "0: GBP 3.00\n700: GBP 4.50",
+        "zones": "GB postcodes HS",
+        "parcel_grams": "1000",
+    }
+    desk.get(SHIPPING)
+    page = desk.submit(SHIPPING, active="yes", position="9", **method)
+    assert {name: page.form(SHIPPING).values[name] for name in method} == method, page.text
+    eventually(lambda: "Ferry from £3.00, each parcel up to 1 kg" in guest.get("/product/mug-red").text)
+    put_in_basket(guest, "mug-red", "5")
+    assert "Ferry from £3.00, each parcel up to 1 kg" in guest.get("/basket").text
+    guest.get("/checkout")
+    lewis = {"line1": "7 Parcel Place", "city": "Stornoway", "postcode": "HS1 2AA"}
+    eventually(lambda: "ferry" in chosen(guest, **lewis).choices["shipping"])
+    page = chosen(guest, shipping="ferry", **lewis)
+    assert "Ferry: £7.50, in 2 parcels" in page.text
+    assert "Ferry, in 2 parcels £7.50" in page.text
+    done = order(guest, shipping="ferry", **lewis)
+    assert done.path.startswith("/orders/"), done.text
+    assert done.text.count("Ferry, in 2 parcels") == 2, "the delivery, and what it costs"
+    assert "Total £55.00" in done.text
+    assert "Ferry, in 2 parcels £7.50" in desk.get(f"/admin{done.path}").text
+
+
 def test_delivery_is_free_from_an_amount(guest: Visitor) -> None:
     page = priced(guest, "rake", "2")
     assert "Van: £6.00" in page.text

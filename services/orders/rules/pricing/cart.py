@@ -81,6 +81,7 @@ class ShippingOption:
     """A method that takes this cart to its destination, at a price; `regular_price` is what it costs without promotions.
 
     `carrier_rate` is the carrier's own that it follows; `is_fallback`: the carrier has none, and this is the method's fixed price for then.
+    `parcels`: how many it goes in, all of which the price is for.
     """
 
     method: ShippingMethod
@@ -88,6 +89,7 @@ class ShippingOption:
     regular_price: int
     carrier_rate: CarrierRate | None = None
     is_fallback: bool = False
+    parcels: int = 1
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,7 @@ def _method(content: Doc) -> ShippingMethod:
         min_days=content["min_days"],
         max_days=content["max_days"],
         max_grams=content["max_grams"],
+        parcel_grams=content["parcel_grams"],
         collect_from=content["collect_from"],
         tax_class=content["tax_class"],
     )

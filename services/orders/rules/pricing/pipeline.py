@@ -24,7 +24,7 @@ from services.orders.rules.pricing.manual import (
     with_manual_discounts,
 )
 from services.orders.rules.pricing.promotions import Promotion
-from services.orders.rules.pricing.shipping import carrier_parcel, with_shipping
+from services.orders.rules.pricing.shipping import carrier_parcels, with_shipping
 from services.orders.rules.pricing.tax import with_tax
 from services.orders.rules.pricing.terms import Terms
 from shared.errors import Conflict
@@ -114,11 +114,14 @@ def quote(
 
 def asked_of_carriers(
     request: QuoteRequest, products: dict[str, Doc], terms: Terms
-) -> tuple[frozenset[str], CarrierParcel | None]:
-    """The rate providers that the quote depends on, and what they are asked. Raises NoSuchProduct, VariantNeeded, MixedCurrencies."""
+) -> dict[str, tuple[CarrierParcel, ...] | None]:
+    """What each rate provider is asked that the quote depends on; None where a weight is not known.
+
+    Raises NoSuchProduct, VariantNeeded, MixedCurrencies.
+    """
     if not terms.rate_providers:
-        return frozenset(), None
-    return carrier_parcel(priced(request.items, products), terms, request.destination or terms.home)
+        return {}
+    return carrier_parcels(priced(request.items, products), terms, request.destination or terms.home)
 
 
 def check_expected(found: Quote, expected: Money | None) -> None:
@@ -255,6 +258,8 @@ def _offer(option: ShippingOption, currency: str) -> ShippingOffer:
         found["collect_from"] = method.collect_from
     if rate is not None:
         found["carrier"] = {"name": rate.carrier, "service": rate.service}
+    if option.parcels > 1:
+        found["parcels"] = option.parcels
     if option.is_fallback:
         found["fallback"] = True
     return found

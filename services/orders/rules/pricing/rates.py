@@ -1,4 +1,4 @@
-"""What shipping methods charge for a parcel."""
+"""What shipping methods charge for an order, in one parcel or several."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ class FlatRate:
     provider: ClassVar[str] = ""
 
     def price(self, parcel: Parcel) -> int | None:
-        return self.prices.get(parcel.currency)
+        price = self.prices.get(parcel.currency)
+        return None if price is None else price * len(parcel.weights)
 
     def lowest_prices(self) -> dict[str, int]:
         return dict(self.prices)
@@ -34,14 +35,16 @@ class Band:
 
 @dataclass(frozen=True)
 class WeightRate:
-    """By the parcel's weight; goods without a weight weigh nothing."""
+    """By each parcel's weight; goods without a weight weigh nothing."""
 
     bands: tuple[Band, ...]
 
     provider: ClassVar[str] = ""
 
     def price(self, parcel: Parcel) -> int | None:
-        return _reached(self.bands, parcel.currency, parcel.grams)
+        prices = [_reached(self.bands, parcel.currency, grams) for grams in parcel.weights]
+        known = [price for price in prices if price is not None]
+        return sum(known) if len(known) == len(prices) else None
 
     def lowest_prices(self) -> dict[str, int]:
         return _lowest(self.bands)
@@ -81,14 +84,14 @@ class ProductCharges:
 
 @dataclass(frozen=True)
 class ProviderRate:
-    """What a rate provider says of a carrier's `service`, the cheapest where it fits several; the `fallback` price while it has no answer."""
+    """What a rate provider says of a carrier's `service`, the cheapest where it fits several; the `fallback` price of each parcel while it has no answer."""
 
     provider: str
     service: str
     fallback: Mapping[str, int]
 
     def carrier_rate(self, parcel: Parcel) -> CarrierRate | None:
-        return parcel.carrier_rates.cheapest(self.provider, self.service, parcel.currency)
+        return parcel.carrier_rates.cheapest(self.provider, self.service, parcel.currency, parcel.weights)
 
     def problem(self, parcel: Parcel) -> NoRates | None:
         """Why the provider has no answer."""
@@ -96,7 +99,7 @@ class ProviderRate:
 
     def price(self, parcel: Parcel) -> int | None:
         if self.problem(parcel):
-            return self.fallback.get(parcel.currency)
+            return FlatRate(self.fallback).price(parcel)
         found = self.carrier_rate(parcel)
         return found.price if found else None
 

@@ -6,6 +6,7 @@ from typing import Final
 from services.orders.declarations.parts import EMAIL_SHIPPING
 from services.orders.rules.pricing.carriers import CarrierParcel, CarrierRates, Destination, NoRates
 from services.orders.rules.pricing.cart import Cart, ShippingOption
+from services.orders.rules.pricing.packing import weights_of_parcels
 from services.orders.rules.pricing.rates import FlatRate, ProviderRate
 from services.orders.rules.pricing.terms import Parcel, ShippingMethod, Terms
 from shared.errors import Invalid, Unavailable
@@ -41,49 +42,61 @@ def with_shipping(
     if all(line.is_gift_card for line in cart.lines):
         option = ShippingOption(BY_EMAIL, 0, 0)
         return replace(cart, options=(option,), shipping=option)
-    parcel = replace(_parcel(cart), carrier_rates=carrier_rates or CarrierRates())
-    methods = [method for method in terms.methods if _takes(method, parcel, destination)]
-    found = {method.id: _option(method, parcel, cart) for method in methods}
-    options = tuple(option for option in found.values() if option is not None)
+    packed = _packed(cart, terms, destination, carrier_rates or CarrierRates())
+    found = [(method, parcel, _option(method, parcel, cart)) for method, parcel in packed]
+    options = tuple(option for _, _, option in found if option is not None)
     unpriced = tuple(
         (method, problem)
-        for method in methods
-        if found[method.id] is None and (problem := _problem(method, parcel))
+        for method, parcel, option in found
+        if option is None and (problem := _problem(method, parcel))
     )
     if not options:
         _refuse(unpriced, destination)
     return replace(cart, options=options, unpriced=unpriced, shipping=_chosen(options, unpriced, chosen))
 
 
-def carrier_parcel(
+def carrier_parcels(
     cart: Cart, terms: Terms, destination: Destination
-) -> tuple[frozenset[str], CarrierParcel | None]:
-    """The rate providers that methods there depend on, and what they are asked; None where the weight of a product is not known."""
+) -> dict[str, tuple[CarrierParcel, ...] | None]:
+    """What each rate provider that methods there depend on is asked, a weight once; None where that of a product is not known."""
     goods = [line for line in cart.lines if not line.is_gift_card]
-    parcel = _parcel(cart)
-    providers = frozenset(
-        method.rate.provider
-        for method in terms.methods
-        if goods and isinstance(method.rate, ProviderRate) and _takes(method, parcel, destination)
-    )
+    if not goods:
+        return {}
+    weights: dict[str, set[int]] = {}
+    for method, parcel in _packed(cart, terms, destination, CarrierRates()):
+        if isinstance(method.rate, ProviderRate):
+            weights.setdefault(method.rate.provider, set()).update(parcel.weights)
     if not all(line.grams for line in goods):
-        return providers, None
-    return providers, CarrierParcel(terms.home, destination, parcel.grams)
+        return dict.fromkeys(weights)
+    return {
+        provider: tuple(CarrierParcel(terms.home, destination, grams) for grams in sorted(each))
+        for provider, each in weights.items()
+    }
 
 
-def _parcel(cart: Cart) -> Parcel:
+def _packed(
+    cart: Cart, terms: Terms, destination: Destination, carrier_rates: CarrierRates
+) -> list[tuple[ShippingMethod, Parcel]]:
+    """The methods that take the cart there, each with the parcels that it goes in."""
     lines = [line for line in cart.lines if not line.is_gift_card]
-    return Parcel(
+    grams = sum(line.grams * line.quantity for line in lines)
+    parcel = Parcel(
         cart.currency,
         sum(line.price for line in lines),
-        sum(line.grams * line.quantity for line in lines),
+        grams,
         tuple((line.delivery_charge, line.quantity) for line in lines),
+        (grams,),
+        carrier_rates,
     )
-
-
-def _takes(method: ShippingMethod, parcel: Parcel, destination: Destination) -> bool:
-    is_light = method.max_grams is None or parcel.grams <= method.max_grams
-    return is_light and method.reaches(destination)
+    found = []
+    for method in terms.methods:
+        is_light = method.max_grams is None or grams <= method.max_grams
+        if is_light and method.reaches(destination):
+            pieces = ((line.grams, line.quantity) for line in lines)
+            weights = weights_of_parcels(pieces, method.parcel_grams)
+            if weights is not None:
+                found.append((method, replace(parcel, weights=weights)))
+    return found
 
 
 def _option(method: ShippingMethod, parcel: Parcel, cart: Cart) -> ShippingOption | None:
@@ -101,6 +114,7 @@ def _option(method: ShippingMethod, parcel: Parcel, cart: Cart) -> ShippingOptio
         price,
         method.rate.carrier_rate(parcel) if isinstance(method.rate, ProviderRate) and not problem else None,
         is_fallback=problem is not None,
+        parcels=len(parcel.weights),
     )
 
 

@@ -33,12 +33,13 @@ class Zone:
 
 @dataclass(frozen=True)
 class Parcel:
-    """What a rate looks at: `charges` are the products' own delivery charges, with how many of each."""
+    """What a rate looks at: `charges` are the products' own delivery charges, with how many of each. `weights`: of the parcels that it goes in."""
 
     currency: str
     value: int
     grams: int
     charges: tuple[tuple[int, int], ...]
+    weights: tuple[int, ...]
     carrier_rates: CarrierRates = CarrierRates()
 
 
@@ -57,7 +58,10 @@ class Rate(Protocol):
 
 @dataclass(frozen=True)
 class ShippingMethod:
-    """A way to the customer. Without zones it goes everywhere; `collect_from` is where customers fetch their goods."""
+    """A way to the customer. Without zones it goes everywhere; `collect_from` is where customers fetch their goods.
+
+    An order of more than `max_grams` does not go this way; one of more than `parcel_grams` goes in several parcels.
+    """
 
     id: str
     name: str
@@ -67,6 +71,7 @@ class ShippingMethod:
     min_days: int | None = None
     max_days: int | None = None
     max_grams: int | None = None
+    parcel_grams: int | None = None
     collect_from: str = ""
     tax_class: str = STANDARD_CLASS
 

@@ -89,6 +89,10 @@ class CacheTags:
             return None
         return None if None in found else tuple(cast(list[str], found))
 
+    def read(self, names: list[str]) -> Sequence[object] | None:
+        """The versions of tags as `shared.waiting.Waiting` looks at them, for who waits until what has a tag changes."""
+        return self.versions(names)
+
     def _remembered(self, slots: list[str]) -> tuple[str, ...] | None:
         """The versions as they were READ_SECONDS ago at most."""
         with self._lock:

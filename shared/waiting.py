@@ -7,9 +7,9 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -18,6 +18,12 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 0.5
 MARK_SECONDS: Final = 120
+
+
+class Readable(Protocol):
+    """What `Waiting` looks at: something for each name that is another after each change; None while nobody can tell."""
+
+    def read(self, names: list[str]) -> Sequence[object] | None: ...
 
 
 class Marks:
@@ -58,7 +64,7 @@ def device_mark(userid: str) -> str:
 @dataclass(frozen=True)
 class _Waiter:
     name: str
-    mark: bytes | None
+    mark: object
     ends: float
     resume: Callable[[], None]
 
@@ -66,18 +72,18 @@ class _Waiter:
 class Waiting:
     """The requests of this process that wait: at most `places`. One thread looks at all their marks at once."""
 
-    def __init__(self, marks: Marks, places: int) -> None:
+    def __init__(self, marks: Readable, places: int) -> None:
         self._marks, self._places = marks, places
         self._waiters: list[_Waiter] = []
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def mark(self, name: str) -> bytes | None:
+    def mark(self, name: str) -> object:
         """Read it before what is waited for is looked at."""
         found = self._marks.read([name])
         return found[0] if found else None
 
-    def park(self, environ: Mapping[str, Any], name: str, mark: bytes | None, seconds: float) -> bool:
+    def park(self, environ: Mapping[str, Any], name: str, mark: object, seconds: float) -> bool:
         """Whether the request (its WSGI `environ`) waits now, so that its answer is thrown away. False when it has waited, or there is no place."""
         park = environ.get("aisle.park")
         if park is None or environ.get("aisle.was_parked") or seconds <= 0:

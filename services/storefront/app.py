@@ -42,7 +42,7 @@ from shared.web.health import Checks, health_blueprint
 from shared.web.metrics import metrics_answer
 
 DEVICES_WAITING = 500
-"""In a process, for the next change of their customer's data; more are told to come again."""
+"""In a process, for the next change of their customer's data, and as many for one of a category they keep; more are told to come again."""
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -88,6 +88,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         saved_forms=SavedForms(redis, settings.secret_key),
         marks=marks,
         waiting=Waiting(marks, DEVICES_WAITING),
+        waiting_for_categories=Waiting(cache_tags, DEVICES_WAITING),
     )
     register_language(app)
     app.before_request(allow_large_files)

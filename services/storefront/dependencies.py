@@ -39,3 +39,5 @@ class Dependencies:
     marks: Marks
     """Of what customers change, by userid: their other devices wait for it."""
     waiting: Waiting
+    waiting_for_categories: Waiting
+    """By the categories' cache tags, which the products service changes."""

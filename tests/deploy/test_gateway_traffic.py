@@ -1,12 +1,15 @@
 """nginx itself, with our configuration, in front of the running shop: slow sockets hold nobody else up, limits answer 429."""
 
+import base64
 import contextlib
 import os
+import secrets
 import select
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import orjson
 import pytest
@@ -268,3 +271,36 @@ def test_devices_wait_for_changes_through_the_gateway(gateway: Gateway) -> None:
     since = heard[0]["last_seq"]
     in_vain = told(since, feed="longpoll")
     assert (in_vain.status_code, in_vain.json()["results"]) == (200, [])
+
+
+def test_devices_wait_for_a_category_whose_name_holds_slashes_through_the_gateway(gateway: Gateway) -> None:
+    """The name stands in the address encoded twice: it comes through as it was sent, to the API's path and to the page's own."""
+    category = "Home#Bread & jam/honey 100%"
+    levels = category.split("#")
+    admin = {"Authorization": f"Bearer {gateway.admin}", "Content-Type": "application/x-ndjson"}
+
+    def load(name: str) -> None:
+        line = orjson.dumps(PRODUCT | {"productid": name, "taxonomy": levels})
+        done = requests.post(f"{gateway.url}/v1/products/import", line, headers=admin, timeout=30)
+        assert done.json()["failed"] == [], done.text
+
+    load("jam-1")
+    key = quote(quote(category, safe=""), safe="")
+    own = base64.urlsafe_b64encode(category.encode()).decode().rstrip("=")
+    for feed in (
+        f"{gateway.url}/v1/products/sync/{key}/_changes",
+        f"{gateway.url}/device/kept/{own}/_changes",
+    ):
+        name = f"jam-{secrets.token_hex(4)}"
+        first = requests.get(feed, timeout=30)
+        assert first.status_code == 200, first.text
+        assert "product-jam-1" in {row["id"] for row in first.json()["results"]}
+        asked = {"since": first.json()["last_seq"], "feed": "longpoll"}
+        with ThreadPoolExecutor(20) as pool:
+            waiting = [pool.submit(requests.get, feed, asked, timeout=60) for _ in range(20)]
+            assert requests.get(gateway.url, timeout=30).status_code == 200, "who waits holds no thread"
+            load(name)
+            heard = [each.result().json() for each in waiting]
+        assert [{row["id"] for row in each["results"]} for each in heard] == [
+            {"category", f"product-{name}"}
+        ] * 20

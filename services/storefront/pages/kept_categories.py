@@ -8,12 +8,14 @@ import orjson
 from flask import Blueprint, Response, request
 from werkzeug import Response as BaseResponse
 
-from services.storefront.pages.context import services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.csrf import SAFE_METHODS
-from services.storefront.pages.device import refuse
+from services.storefront.pages.device import WAIT_SECONDS, refuse
 from services.storefront.pages.language import shown_menu
-from services.storefront.rules.taxonomy import Category
-from shared.errors import AisleError, NotFound
+from services.storefront.rules.taxonomy import SEPARATOR, Category
+from services.storefront.translation import gettext as _
+from shared.cache_tags import category_tags
+from shared.errors import AisleError, NotFound, Unavailable
 
 kept_categories = Blueprint("kept_categories", __name__, url_prefix="/device/kept")
 kept_categories.register_error_handler(AisleError, refuse)
@@ -34,15 +36,28 @@ def places() -> BaseResponse:
 @kept_categories.route("/<key>/", defaults={"path": ""})
 @kept_categories.route("/<key>/<path:path>", methods=["GET", "POST", "PUT"])
 def database(key: str, path: str) -> BaseResponse:
-    """The database of one category; `key` is its path in URL-safe base64, for its names may hold what addresses do not."""
+    """The database of one category; `key` is its path in URL-safe base64, for its names may hold what addresses do not.
+
+    A longpoll waits here for the category's next change, without a thread.
+    """
     try:
         category = base64.urlsafe_b64decode(key + "=" * (-len(key) % 4)).decode()
     except (binascii.Error, ValueError):
         raise NotFound("There is no such category.") from None
-    query = f"?{urlencode(request.args.to_dict())}" if request.args else ""
+    asked = request.args.to_dict()
+    waits = asked.get("feed") == "longpoll"
+    if waits:
+        asked = {name: value for name, value in asked.items() if name not in ("feed", "timeout", "heartbeat")}
+    waiting, tag = dependencies().waiting_for_categories, category_tags(category.split(SEPARATOR))[-1]
+    mark = waiting.mark(tag) if waits else None
+    query = f"?{urlencode(asked)}" if asked else ""
     target = f"{quote(quote(category, safe=''), safe='')}/{quote(path, safe='/')}{query}"
     body = None if request.method in SAFE_METHODS else request.get_data()
     answer = services().products.category_database(request.method, target, body)
+    if waits and not orjson.loads(answer.body).get("results"):
+        parked = waiting.park(request.environ, tag, mark, WAIT_SECONDS)
+        if not parked and waiting.is_full():
+            raise Unavailable(_("Too many devices wait for changes just now."), retry_after=10)
     return Response(answer.body, answer.status, mimetype="application/json")
 
 

@@ -93,6 +93,10 @@ class Service(Flask):
             raise MethodNotAllowed(valid_methods=sorted(allowed))
         return super().dispatch_request()
 
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """As it is: Flask would look a dozen times a request whether one of ours is a coroutine, and none is."""
+        return func
+
     def make_default_options_response(self) -> Response:
         response = super().make_default_options_response()
         if request.path in self._methods_of_fixed_paths:

@@ -3,7 +3,6 @@
 Written out in Python because a template takes eight times as long for it; its parts that repeat are drawn once by the macros.
 """
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from urllib.parse import quote
 from flask import current_app
 from markupsafe import Markup, escape
 
+from services.storefront.pages.escaping import escaped
 from services.storefront.pages.picture_tags import FIRST, LAZY, picture_tag
 from services.storefront.rules import prices
 from services.storefront.rules.backorders import note, orderable
@@ -51,14 +51,6 @@ def _texts(language: Language) -> _Texts:
     )
 
 
-_SPECIAL = re.compile("[&<>'\"]")
-
-
-def _escaped(text: str) -> str:
-    """As `escape` writes it; most names have nothing to escape, and it takes several times as long to say so."""
-    return str(escape(text)) if _SPECIAL.search(text) else text
-
-
 @lru_cache(4096)
 def _href(productid: str) -> str:
     return f"/product/{quote(productid, safe='')}"
@@ -83,14 +75,14 @@ def cards(
 
 
 def _card(product: Product, level: str, inputs: str, source: Source | None, place: int, texts: _Texts) -> str:
-    name, price, language = _escaped(product["name"]), product["price"], texts.language
+    name, price, language = escaped(product["name"]), product["price"], texts.language
     rating = product.get("rating")
     stars = _stars(language, rating["average"], rating["count"]) if rating and rating["count"] else ""
     start = texts.start if product.get("highest_price") else ""
     return f"""<li class="card">
 <span class="shot">{_image(source, place) if source else _initial(product["name"][:1])}</span>
 <div class="card-text">
-<span class="brand-name">{_escaped(product.get("brand") or "")}</span>
+<span class="brand-name">{escaped(product.get("brand") or "")}</span>
 <{level}><a href="{_href(product["productid"])}">{name}</a></{level}>{stars}
 <div class="card-foot"><span class="ticket">{start}{_price(language, price["amount"], price["currency"])}</span>{_was(product, texts)}
 {_foot(product, name, inputs, texts)}
@@ -131,7 +123,7 @@ def earlier_titles(others: Sequence[Product]) -> Markup:
 def _links(products: Sequence[Product], text: str, summary: str, texts: _Texts) -> str:
     links = "".join(
         [
-            f'<li><a href="{_href(each["productid"])}">{_escaped(each[text])}</a> '
+            f'<li><a href="{_href(each["productid"])}">{escaped(each[text])}</a> '
             f"{_price(texts.language, each['price']['amount'], each['price']['currency'])} {'' if each['stock'] else texts.sold_out}</li>"
             for each in products
         ]
@@ -147,7 +139,7 @@ def _foot(product: Product, name: str, inputs: str, texts: _Texts) -> str:
         return texts.sold_out
     later = f'<span class="tag warn">{escape(text)}</span> ' if (text := note(product)) else ""
     if not product.get("options"):
-        return later + _add_form(_escaped(product["productid"]), name, inputs, texts)
+        return later + _add_form(escaped(product["productid"]), name, inputs, texts)
     href = _href(product["productid"])
     return f'{later}<a class="button second" href="{href}">{texts.choose}<span class="hide-text"> {name}</span></a>'
 

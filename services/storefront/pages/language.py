@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, redirect, request, url_for
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from werkzeug import Response as BaseResponse
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header, parse_cookie
@@ -101,14 +101,14 @@ def language_links(path: str) -> Markup:
     known, address = dependencies().languages, request.host_url.rstrip("/") + path
     asked = request.args.get("language", "")
     own = f"{address}?language={quote(asked)}" if asked in known else address
-    links = [Markup('<link rel="canonical" href="{}">').format(own)]
+    links = [f'<link rel="canonical" href="{escape(own)}">']
     if len(known) > 1:
         alternates = {code: f"{address}?language={quote(code)}" for code in known} | {"x-default": address}
         links += [
-            Markup('<link rel="alternate" hreflang="{}" href="{}">').format(code, href)
+            f'<link rel="alternate" hreflang="{escape(code)}" href="{escape(href)}">'
             for code, href in alternates.items()
         ]
-    return Markup("\n").join(links)
+    return Markup("\n".join(links))
 
 
 def shown_languages() -> dict[str, str]:

@@ -6,6 +6,8 @@ from typing import Any
 from flask.sansio.app import App
 from flask.templating import Environment
 from jinja2 import Template, nodes
+from jinja2.environment import TemplateModule
+from jinja2.runtime import Context
 from jinja2.visitor import NodeTransformer
 
 from services.storefront.translation import Language, active_language, template_gettext
@@ -13,13 +15,27 @@ from services.storefront.translation import Language, active_language, template_
 _LOOK_UPS = frozenset({"_", "gettext"})
 
 
+class LocalizedTemplate(Template):
+    """A template whose macros, where others import them without their context, know the environment's globals alone."""
+
+    def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:
+        """Jinja would compare all globals of both templates, name by name, at each import: they are the same."""
+        return super()._get_default_module(None)
+
+
 class LocalizedEnvironment(Environment):
     """The templates in the active language."""
+
+    template_class = LocalizedTemplate
 
     def __init__(self, app: App, **options: Any) -> None:
         super().__init__(app, **options)
         self._language: Language | None = None
         self._in_languages: dict[str, LocalizedEnvironment] = {}
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """The dictionary itself where a template adds nothing: Jinja's chain of two would be walked through for each page."""
+        return super().make_globals(d) if d else self.globals
 
     def _load_template(self, name: str, globals: MutableMapping[str, Any] | None) -> Template:
         language = active_language()

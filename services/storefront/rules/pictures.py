@@ -26,6 +26,9 @@ class Source(NamedTuple):
 
 def first_source(product: dict[str, Any], origins: Sequence[str]) -> Source | None:
     """What lists show of a product; None when it has no picture that this page may show."""
+    image = product.get("image") or ""
+    if not product.get("pictures"):
+        return _image_source(image, origins)
     found = sources(product, origins)
     return found[0] if found else None
 
@@ -39,6 +42,8 @@ def sources(product: dict[str, Any], origins: Sequence[str]) -> list[Source]:
 
 
 def _image_source(image: str, origins: Sequence[str]) -> Source | None:
+    if not image:
+        return None
     if image.startswith(KEPT):
         digest = image.removeprefix(KEPT)
         return _kept(digest) if _DIGEST.fullmatch(digest) else None

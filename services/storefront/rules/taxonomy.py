@@ -1,7 +1,7 @@
 """Category paths: "Home#Kitchen#Mugs" in the API, /category/Home/Kitchen/Mugs in the address bar."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import quote
 
 from services.storefront.translation import gettext
@@ -116,6 +116,7 @@ def path_of(product: Json) -> str:
     return taxonomy if isinstance(taxonomy, str) else SEPARATOR.join(taxonomy)
 
 
+@lru_cache(4096)
 def href(path: str) -> str:
     """A slash within a name is escaped twice, since servers decode a path once before it is split."""
     return "/category/" + "/".join(quote(_escaped(name), safe="") for name in path.split(SEPARATOR))

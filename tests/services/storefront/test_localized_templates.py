@@ -53,3 +53,17 @@ def test_variables_are_escaped_and_texts_are_not(app: Flask) -> None:
     app.jinja_env.loader.mapping["greeting.html"] = "{{ _('Hello, %(name)s', name=name) }} {{ _('10 %%') }}"
     text = app.jinja_env.get_template("greeting.html").render(name="<Ann>")
     assert text == "Guten Tag, &lt;Ann&gt; 10 %"
+
+
+def test_templates_and_macros_know_a_global_that_comes_later(app: Flask) -> None:
+    app.jinja_env.loader = DictLoader(
+        {
+            "page": "{% import 'pieces' as ui %}{{ greeting | default('-') }}{{ ui.greet() }}",
+            "pieces": "{% macro greet() %}{{ greeting | default('-') }}{% endmacro %}",
+        }
+    )
+    assert drawn(app, "en") == "--"
+
+    app.jinja_env.globals["greeting"] = "hello"
+
+    assert drawn(app, "en") == "hellohello"

@@ -12,7 +12,7 @@ from services.orders.clients.payments import PaymentClosed
 from services.orders.declarations.parts import SoldLine
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.captures import capturable, due, left_after, reserved
+from services.orders.rules.captures import capturable, due, left_after, reserved, takes_a_part
 from services.orders.rules.parcels import Quantities
 from services.orders.rules.tries import MAX_ATTEMPTS, OrderBusy
 from shared.clock import iso, now
@@ -45,13 +45,13 @@ def capture_for_parcel(
 ) -> OrderDocuments:
     """Takes what is due before these lines go out; without lines all the rest of the order.
 
-    A provider that takes reserved money only once is asked with the last parcel, when the final amount is known; before the others it
-    is asked whether the money is still there. Raises PaymentClosed when it is not, ProviderUnavailable.
+    A provider that takes reserved money only once is asked with the last parcel, when the final amount is known, as is one that has
+    taken all parts but one that it takes; before the others it is asked whether the money is still there. Raises PaymentClosed when it is not, ProviderUnavailable.
     """
     if not found.was_reserved:
         return found
     left = left_after(found, lines)
-    if left and not found.require_payment().get("several_captures"):
+    if left and not takes_a_part(found):
         return _checked(deps, found, left)
     return _captured(deps, found, left, final=not left)
 

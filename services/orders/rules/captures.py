@@ -11,7 +11,7 @@ that lie here still while the balance of a gift card is more than what has gone 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from services.orders.declarations.events import PaymentCapture, Refund
 from services.orders.declarations.parts import SoldLine, line_key
@@ -22,6 +22,9 @@ from services.orders.rules.parcels import Quantities
 from services.orders.rules.returns import goods_value, quantities_by_key
 from services.orders.rules.writing import sold
 from shared.money import Money, money
+
+MAX_CAPTURES: Final = 50
+"""Stripe takes reserved money in no more parts than this; the last one is kept for the last parcel."""
 
 
 class Reserved(NamedTuple):
@@ -78,6 +81,12 @@ def pays_for_gift_cards(found: OrderDocuments) -> bool:
     """Whether the money for the gift cards that it bought was taken: with the first parcel, or all at once."""
     takes_parts = found.require_payment().get("several_captures", False)
     return found.is_captured or (takes_parts and bool(found.parcels))
+
+
+def takes_a_part(found: OrderDocuments) -> bool:
+    """Whether a parcel that is not the last one can take its share: the provider takes parts, and one is left beside the final one."""
+    parts = sum(bool(each["total"]["amount"]) for each in found.captures.values())
+    return found.require_payment().get("several_captures", False) and parts + 1 < MAX_CAPTURES
 
 
 def unlisted(found: OrderDocuments) -> list[Refund]:

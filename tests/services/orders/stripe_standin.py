@@ -19,6 +19,7 @@ from tests.services.orders.stripe_sessions import refusal as _error
 
 API_KEY = "sk_test_standin"
 _CREATED = {"amount", "currency", "metadata[orderid]", "payment_method_types[]"}
+MOST_CAPTURES = 50
 _CAPTURES = {"capture_method", "payment_method_options[card][request_multicapture]"}
 
 
@@ -143,6 +144,8 @@ class StripeStandIn:
         final = form.get("final_capture", "true") == "true"
         if intent["status"] != "requires_capture" or not 0 <= amount <= intent["amount"] - taken:
             return _error(400, "invalid_request_error", "payment_intent_unexpected_state")
+        if len(intent.get("captures", ())) >= MOST_CAPTURES:
+            return _error(400, "invalid_request_error", "capture_charge_unsupported")
         if (not final and not several) or (not amount and not (final and taken)):
             return _error(400, "invalid_request_error", "parameter_invalid", param="final_capture")
         intent["amount_received"] = taken + amount

@@ -10,6 +10,7 @@ from services.orders.actions.refunds import refundable, settle_refunds
 from services.orders.actions.summaries import rebuild
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER, SETTLEMENT
+from services.orders.rules.captures import Reserved, reserved, unlisted
 from services.orders.rules.summaries import summary_document
 from services.orders.rules.writing import event_fields, payment_of
 from services.orders.settings import Settings
@@ -316,3 +317,45 @@ def test_a_summary_says_what_the_merged_documents_say(
     assert rebuild(shop.summaries, lambda line: None) >= 0
     assert only(database, "ordermerged:summary") == stored
     assert settle_conflicts(shop) == 0
+
+
+@pytest.mark.parametrize("shown", ["earlier", "later"])
+def test_decisions_about_reserved_money_that_were_written_apart(
+    shop: Dependencies, server: Server, database: Database, shown: str
+) -> None:
+    """One replica has sent a parcel, the other has paid a refund back: what was taken is taken once, and the refund not deducted again."""
+    orderid = f"reserved{shown}"
+    order = {**order_document(), "_id": f"order{orderid}:order", "orderid": orderid}
+    whole, time = order["total"], "2026-03-01T12:00:01.000Z"
+    database.put(order)
+    database.put(
+        payment_of(order, "stripe", "pi", whole, time, capture_before="2026-03-08", several_captures=True)
+    )
+    database.put(refund_of(orderid, 200, "12:20"))
+
+    def written(key: str, type_: str, minute: int, amount: int, **more: Any) -> dict[str, Any]:
+        common = {
+            "_id": f"order{orderid}:{key}",
+            "orderid": orderid,
+            "type": type_,
+            "total": {**whole, "amount": amount},
+        }
+        return {**BASE, **common, "date": f"2026-03-01T12:{minute}:00.000Z", **more}
+
+    done = {"provider": "stripe", "provider_ref": "pi"}
+    database.put(written("capture", "paymentcapture", 10, 600, refunds=[], final=False))
+    database.put(written("captured", "paymentcaptured", 10, 600, **done))
+    parcel = written("capture2", "paymentcapture", 30, 500, refunds=[], final=False)
+    back = {"refunds": ["refund-200"], "paid_back": {"refund-200": 200}, "final": False}
+    refunded = written("capture2", "paymentcapture", 40, 0, **back)
+    diverge(server, database, *((refunded, parcel) if shown == "earlier" else (parcel, refunded)))
+    taken = written("captured2", "paymentcaptured", 31, 500, **done)
+    gone = written("captured2", "paymentcaptured", 30, 0, lost=True, **done)
+    diverge(server, database, *((gone, taken) if shown == "earlier" else (taken, gone)))
+    assert settle_conflicts(shop) == 2
+    assert settle_conflicts(shop) == 0
+    found = shop.orders.order(orderid)
+    assert [each["total"]["amount"] for each in found.captures.values()] == [600, 500, 0]
+    assert [each["refunds"] for each in found.captures.values()] == [[], [], ["refund-200"]]
+    assert reserved(found) == Reserved(1100, whole["amount"] - 1100, 200, final=False, lost=False)
+    assert unlisted(found) == []

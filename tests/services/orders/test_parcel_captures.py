@@ -24,7 +24,7 @@ from tests.services.orders.test_captures import (
     reserved,
     totals,
 )
-from tests.services.orders.test_payment_pages import documents, order_of
+from tests.services.orders.test_payment_pages import documents, order_of, placed
 
 __all__ = ["orders_settings"]
 PIECE = 1000
@@ -130,6 +130,26 @@ def test_a_refund_that_died_is_paid_back_once(
         settle_refunds(dying, found)
     part(shop, orderid, 2)
     assert (intent["captures"], refunds_of(stripe, intent)) == ([PIECE, PIECE], [400])
+
+
+def test_the_last_part_that_the_provider_takes_is_kept_for_the_last_parcel(
+    shop: Shop, customer: Person, stripe: StripeStandIn, deps: Dependencies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four parcels of a provider that takes three parts: the third parcel goes with its money reserved, the last one takes it too."""
+    monkeypatch.setattr("services.orders.rules.captures.MAX_CAPTURES", 3)
+    monkeypatch.setattr("tests.services.orders.stripe_standin.MOST_CAPTURES", 3)
+    product = shop.product(price=PIECE, delivery=0)
+    orderid = placed(shop, customer, {product: 4})["orderid"]
+    (session,) = stripe.checkout.of(orderid)
+    stripe.checkout.pay(session["id"])
+    shop.post(customer, f"/v1/orders/{orderid}/payment")
+    intent, taken = stripe.intents[session["payment_intent"]], []
+    for number in range(1, 5):
+        items = [{"productid": product, "quantity": 1}]
+        dispatch_order(deps, deps.orders.order(orderid), "Owl", str(number), "user x", items=items)
+        taken.append(intent["amount_received"])
+    assert taken == [1000, 2000, 2000, 4000]
+    assert (intent["status"], intent["captures"]) == ("succeeded", [1000, 1000, 2000])
 
 
 def test_an_answer_that_is_lost_takes_once(shop: Shop, customer: Person, stripe: StripeStandIn) -> None:

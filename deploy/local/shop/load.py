@@ -1,10 +1,12 @@
 """Loads the sample shop through the public admin API, as any shopkeeper would load a shop."""
 
 import json
+import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from typing import cast
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -17,7 +19,7 @@ from deploy.local.shop.products import SampleProduct, sample_products
 from deploy.local.shop.terms import PROMOTIONS, SHIPPING_METHODS, SYNONYMS, TAX_RATES
 
 CHUNK = 100
-TIMEOUT = 60
+TIMEOUT, PATIENCE = 60, 60
 
 
 class NotLoaded(Exception):
@@ -181,9 +183,10 @@ def _import(url: str, lines: list[dict], token: str, what: str, say: Callable[[s
 
 
 def _post(url: str, body: bytes, headers: dict[str, str], unauthorized: str = "", exists: str = "") -> dict:
-    """The answer; `unauthorized` is what to say to a 401, `exists` the code of a conflict that is no failure."""
+    """The answer; `unauthorized` is what to say to a 401, `exists` the code of a conflict that is no failure. A busy shop (503) is asked
+    again when it says: nothing that is loaded is there twice for it."""
     try:
-        with urlopen(Request(url, body, headers), timeout=TIMEOUT) as answer:
+        with _opened(Request(url, body, headers)) as answer:
             return json.load(answer)
     except HTTPError as error:
         if error.code == 409 and exists and (problem := json.load(error))["code"] == exists:
@@ -195,3 +198,17 @@ def _post(url: str, body: bytes, headers: dict[str, str], unauthorized: str = ""
         ) from None
     except (URLError, HTTPException, OSError) as error:
         raise NotLoaded(f"POST {url}: {error}. Is the shop running? (`make run`)") from None
+
+
+def _opened(request: Request) -> HTTPResponse:
+    """Raises HTTPError, also for a 503 that does not say when to come back or lasts."""
+    ends = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return cast(HTTPResponse, urlopen(request, timeout=TIMEOUT))
+        except HTTPError as error:
+            wait = error.headers.get("Retry-After", "")
+            if error.code != 503 or not wait.isdigit() or time.monotonic() + int(wait) > ends:
+                raise
+            error.close()
+            time.sleep(int(wait))

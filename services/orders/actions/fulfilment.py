@@ -17,7 +17,7 @@ from services.orders.actions.parcel_emails import compose_parcel
 from services.orders.actions.parcels import complete_parcels, deliver_order, dispatch_order
 from services.orders.actions.return_emails import compose_return
 from services.orders.actions.returns import refund_returns, restock_returns
-from services.orders.actions.summaries import summarise
+from services.orders.actions.summaries import add_with_summary, summarise
 from services.orders.clients.services import ReservationClosed
 from services.orders.declarations.parts import line_key
 from services.orders.dependencies import Dependencies
@@ -40,7 +40,7 @@ def advance_order(deps: Dependencies, orderid: str) -> float | None:
     """Does all that an order's documents call for now; seconds until more falls due, or None.
 
     One step that fails does not hold up the others; the first error is raised when all were tried. What the desk lists of the
-    order is written once, after them all.
+    order is written with the notice of an e-mail, else once, after them all.
     """
     found = deps.orders.order(orderid)
     done: set[str] = set()
@@ -95,8 +95,16 @@ def _dispatch(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 
 def _notify(deps: Dependencies, found: OrderDocuments, kind: str) -> OrderDocuments:
     """Sends the e-mail, then writes that it was sent: a crash in between sends it twice, under one Message-ID, rather than never."""
-    message_id = emails.send(deps, found, kind)
-    return found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
+    return add_with_summary(deps, found, lambda: notice_of(found.order, kind, emails.send(deps, found, kind)))
+
+
+def _notify_composed(
+    deps: Dependencies, found: OrderDocuments, kind: str, composed: Composer
+) -> OrderDocuments:
+    """The same of an e-mail that is composed in its own way."""
+    return add_with_summary(
+        deps, found, lambda: notice_of(found.order, kind, emails.deliver(deps, found, kind, composed))
+    )
 
 
 def _notify_each(kinds: Callable[[OrderDocuments], Sequence[str]], composed: Composer) -> Step:
@@ -105,8 +113,7 @@ def _notify_each(kinds: Callable[[OrderDocuments], Sequence[str]], composed: Com
     def step(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         for kind in kinds(found):
             if not found.noticed(kind):
-                message_id = emails.deliver(deps, found, kind, composed)
-                found = found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
+                found = _notify_composed(deps, found, kind, composed)
         return found
 
     return step
@@ -121,8 +128,7 @@ def _notify_parcels(kinds: Callable[[Parcel], str | None]) -> Step:
             if kind is None or found.noticed(kind):
                 continue
             if "lines" in parcel.dispatch:
-                message_id = emails.deliver(deps, found, kind, compose_parcel)
-                found = found.with_document(deps.orders.add(notice_of(found.order, kind, message_id))[0])
+                found = _notify_composed(deps, found, kind, compose_parcel)
             else:
                 found = _notify(deps, found, kind)
         return found

@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from services.orders.actions.first_orders import first_orders
+from services.orders.declarations.summaries import OrderSummary
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.summaries import is_current, known_first, summary_document
 from services.orders.store import SummaryStore
-from shared.couch import UpdateConflict
+from shared.couch import Document, UpdateConflict
 from shared.errors import Unavailable
 from shared.waiting import device_mark
 
@@ -36,10 +37,31 @@ def summarise(deps: Dependencies, found: OrderDocuments) -> None:
         except UpdateConflict:
             found = deps.orders.order(found.order["orderid"])
             continue
-        if summary["userid"]:
-            deps.marks.change([device_mark(summary["userid"])])
-        return
+        return _tell_devices(deps, summary)
     raise Unavailable("Others are changing this order just now.")
+
+
+def add_with_summary(
+    deps: Dependencies, found: OrderDocuments, made: Callable[[], Document]
+) -> OrderDocuments:
+    """Adds the document that `made` gives and writes the summary beside it: 1 write, unless somebody else has changed the summary.
+
+    What the summary needs to know is asked before: where `made` sends an e-mail, the next thing is that it is written.
+    """
+    first = _first(deps.summaries, found)
+    doc = made()
+    summary = summary_document(found.with_document(doc), first)
+    stored, revision = deps.orders.add_beside(doc, cast(Document, summary))
+    found = found.with_document(stored)
+    if revision is None:
+        return found
+    _tell_devices(deps, summary)
+    return found.with_document({**summary, "_rev": revision})
+
+
+def _tell_devices(deps: Dependencies, summary: OrderSummary) -> None:
+    if summary["userid"]:
+        deps.marks.change([device_mark(summary["userid"])])
 
 
 def _first(store: SummaryStore, found: OrderDocuments) -> bool | None:

@@ -72,6 +72,13 @@ class OrderStore:
             return cast(D, self._database.get(new["_id"])), False
         return cast(D, new), True
 
+    def add_beside(self, doc: D, other: Document) -> tuple[D, str | None]:
+        """`add`, and another document in the same write: (what is stored, the other's new revision, None where somebody else changed it)."""
+        new: Document = {**cast(Document, doc), **outgoing()}
+        added, beside = written = self._database.put_many([new, other])
+        _raise_failures(written)
+        return cast(D, self._database.get(new["_id"]) if added.error else new), beside.rev
+
     def add_all(self, docs: Sequence[Document]) -> list[Written]:
         """Many at once, each on its own; a conflict means that it is there already."""
         written = self._database.put_many(docs)

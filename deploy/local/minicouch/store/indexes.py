@@ -276,15 +276,15 @@ class Index:
         removed: list[Touched] = []
         if not fresh:
             known = [docid for docid in wanted if docid not in unknown]
+            gone: list[tuple[bytes, str, int]] = []
             for docid, old in self._rows_of(db, view, known).items():
-                if sorted(wanted[docid]) == old:
-                    del wanted[docid]
-                else:
-                    removed += [(key, docid, k, v) for key, _, k, v in old]
-            db.executemany(
-                f"DELETE FROM rows_{view} WHERE key = ? AND docid = ?",
-                [row[:2] for row in removed],
-            )
+                kept = set(old).intersection(wanted[docid])
+                wanted[docid] = [row for row in wanted[docid] if row not in kept]
+                for key, n, k, v in old:
+                    if (key, n, k, v) not in kept:
+                        gone.append((key, docid, n))
+                        removed.append((key, docid, k, v))
+            db.executemany(f"DELETE FROM rows_{view} WHERE key = ? AND docid = ? AND n = ?", gone)
         new = sorted([(key, docid, n, k, v) for docid, rows in wanted.items() for key, n, k, v in rows])
         reducer = self.views[view].reducer
         if reducer is not None and new:

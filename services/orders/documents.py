@@ -11,6 +11,7 @@
                   :returnrequest1  :return-{..}decision  :return-{..}ended  :return-{..}restocked   goods that come back
                   :return-{..}offered  :return-{..}exchanged    and the order with which others are sent for them
                   :summary        what the desk lists of it, made from all of these
+                  :archived       in place of most of these once they lie in an archive: `rules.archive`
     report{id}:request  :part001 ...  :result       a report computed by the worker
     report{kind}-{period}:closing1 ...              the sales of a closed period
     reportdaily-{day}:claim-{..}1  :sent-{..}1      to whom the figures of a day were sent
@@ -34,6 +35,7 @@ While traces are on, what happens to an order is written with its `traceparent`,
 """
 
 from services.orders.declarations import (
+    archive,
     credits,
     dead_letters,
     drafts,
@@ -94,6 +96,7 @@ INVOICE = DocumentType.declared(invoices.INVOICE, invoices.Invoice)
 CREDIT_NOTE = DocumentType.declared(invoices.CREDIT_NOTE, invoices.CreditNote)
 ORDER_SUMMARY = DocumentType.declared("ordersummary", summaries.OrderSummary)
 FIRST_ORDER = DocumentType.declared("firstorder", summaries.FirstOrder)
+ARCHIVED_ORDER = DocumentType.declared("archivedorder", archive.ArchivedOrder)
 DRAFT_ORDER = DocumentType.declared("draftorder", drafts.DraftOrder)
 OVERSOLD = DocumentType.declared("oversold", stall.Oversold)
 STALL_ENTRY = DocumentType.declared("stallentry", stall.StallEntry)
@@ -220,8 +223,17 @@ def credit_prefix(kind: str, currency: str) -> str:
     return f"{currency}-entry" if kind == credits.STORE_CREDIT else "entry"
 
 
+def _with_archived(source: str) -> str:
+    """A map function that sees of an archived order the documents that it stands for."""
+    return view_source(__file__, "archived").replace("MAP", source)
+
+
+def _view(name: str) -> str:
+    return _with_archived(view_source(__file__, name))
+
+
 def _progress(key: str) -> str:
-    return view_source(__file__, "progress").replace("KEY", key)
+    return _with_archived(view_source(__file__, "progress").replace("KEY", key))
 
 
 LINES_OF_AN_ORDER = FindIndex(
@@ -254,24 +266,24 @@ ORDERS_BETWEEN = View(
 SALES = View(
     "sales",
     "O5: orders, units, gross and refunds per currency and period, without gift cards that were sold; payments plus, refunds minus",
-    map=view_source(__file__, "sales"),
+    map=_view("sales"),
     reduce="_sum",
 )
 ORDERS_BY_NUMBER = View(
     "orders_by_number",
     "O12: the order that people call by a number",
-    map="function (doc) { if (doc.type === 'order' && doc.number) emit(doc.number, null); }",
+    map=_with_archived("function (doc) { if (doc.type === 'order' && doc.number) emit(doc.number, null); }"),
 )
 BEST_SELLERS = View(
     "best_sellers",
     "O6: units and amount sold per product and SKU, by all time, year, month and day",
-    map=view_source(__file__, "best_sellers"),
+    map=_view("best_sellers"),
     reduce="_sum",
 )
 TAX = View(
     "tax",
     "O9: base and tax per country, region, name and rate, by all time, year, month and day; payments plus, refunds minus",
-    map=view_source(__file__, "tax"),
+    map=_view("tax"),
     reduce="_sum",
 )
 PERSONAL = View(
@@ -295,19 +307,19 @@ AUTHORIZATIONS = View(
 BOUGHT = View(
     "bought",
     "how many of a product a customer has paid for and kept",
-    map=view_source(__file__, "bought"),
+    map=_view("bought"),
     reduce="_sum",
 )
 BOUGHT_TOGETHER = View(
     "bought_together",
     "in how many paid orders each other product stands beside one",
-    map=view_source(__file__, "bought_together"),
+    map=_view("bought_together"),
     reduce="_sum",
 )
 FULFILMENT = View(
     "fulfilment",
     "seconds from payment to dispatch and from dispatch to delivery, by day",
-    map=view_source(__file__, "fulfilment"),
+    map=_view("fulfilment"),
     reduce="_stats",
 )
 CREDIT_BALANCES = View(
@@ -332,7 +344,7 @@ SUMMARIES = View(
 COMPARISON = View(
     "comparison",
     "O16: orders, gross, discounts, tax, refunds, returns and the pieces in them, and what new and returning customers brought, and sales and costs of goods, by day and currency",
-    map=view_source(__file__, "comparison"),
+    map=_view("comparison"),
     reduce="_sum",
 )
 SPEND = View(

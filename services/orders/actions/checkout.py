@@ -33,6 +33,7 @@ from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import OrderPayment
 from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies
+from services.orders.rules.archive import placed_at
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.checkout import CHECKOUT, ENDS, ENTRIES, State, next_state
 from services.orders.rules.credits import AttemptEnded, BalanceSpent, credits_of, to_charge
@@ -156,7 +157,8 @@ def _latest(checkout: Checkout) -> tuple[str, OrderDocuments]:
     while True:
         orderid = orderid_for(request.buyer.owner, request.key, generation)
         found = checkout.deps.orders.order(orderid)
-        if not found.exists or not key_is_free_again(found.order["date"], now()):
+        placed = placed_at(found)
+        if placed is None or not key_is_free_again(placed, now()):
             return orderid, found
         generation += 1
 

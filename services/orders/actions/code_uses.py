@@ -19,8 +19,10 @@ from services.orders.documents import (
     customer_use_key,
     use_key,
 )
+from services.orders.rules.archive import archived_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.pricing import PriceChanged, not_valid, used_up
+from services.orders.rules.progress import CANCELLED
 from services.orders.rules.promotion_uses import Standing, kept_use
 from shared.clock import timestamp
 from shared.errors import AisleError
@@ -70,6 +72,8 @@ def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
 
 
 def _standing(found: OrderDocuments) -> Standing:
+    if archived := archived_of(found):
+        return Standing.ENDED if archived["status"] == CANCELLED else Standing.PAID
     if not found.exists or found.cancellation is not None:
         return Standing.ENDED
     return Standing.OPEN if found.is_open else Standing.PAID

@@ -6,8 +6,10 @@ from typing import Any
 
 from services.orders.actions.reading import bounds, history, orders_between
 from services.orders.declarations.common import ORDERID
+from services.orders.declarations.summaries import OrderSummary
 from services.orders.dependencies import Dependencies
 from services.orders.documents import NUMBER_PREFIX
+from services.orders.rules.archive import archived_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.periods import Span
 from services.orders.rules.summaries import known_first, listed, search_key, summary_document
@@ -57,10 +59,9 @@ def list_orders(deps: Dependencies, filters: Filters, limit: int, after: Key | N
         number = _NUMBER.fullmatch(q)
         orderid = (deps.orders.order_of_number(f"{NUMBER_PREFIX}{number[1]}") if number else None) or q
         found = deps.orders.order(orderid) if _ORDERID.fullmatch(orderid) else OrderDocuments([])
-        if found.exists or number:
-            return Page(
-                [listed(summary_document(found, known_first(found)))] if _fits(found, filters) else [], None
-            )
+        if found.exists or archived_of(found) or number:
+            summary = _summary_of(found)
+            return Page([listed(summary)] if summary and _fits(summary, filters) else [], None)
     if filters.are_dates_alone:
         return _with_names(deps, orders_between(deps, filters.within, limit, after))
     if q and not filters.choice.word:
@@ -94,10 +95,13 @@ def spend(deps: Dependencies, *, customer: str = "", email: str = "") -> list[di
     ]
 
 
-def _fits(found: OrderDocuments, filters: Filters) -> bool:
-    if not found.exists:
-        return False
-    summary, (start, end) = summary_document(found), bounds(filters.within)
+def _summary_of(found: OrderDocuments) -> OrderSummary | None:
+    """As its documents say now; of an archived order as they said last, of none None."""
+    return summary_document(found, known_first(found)) if found.exists else found.summary
+
+
+def _fits(summary: OrderSummary, filters: Filters) -> bool:
+    start, end = bounds(filters.within)
     return (
         start <= summary["placed"] < end
         and filters.status in ("", summary["status"])

@@ -9,7 +9,7 @@ import orjson
 
 from services.orders.actions.first_orders import first_orders
 from services.orders.dependencies import Dependencies
-from services.orders.documents import BEST_SELLERS, FULFILMENT, SALES
+from services.orders.documents import BEST_SELLERS, FULFILMENT, SALES, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.importing import documents_of
 from services.orders.rules.summaries import summary_document
@@ -92,12 +92,19 @@ def _written(
     """The orders first, then the other documents of those that this import created: nothing is written into another order."""
     if batch:
         store = deps.stores.bulk_orders
-        written = store.add_all([docs[0] for _, docs in batch])
-        existing = {row.id for row in written if row.error}
+        archived = store.archived([docs[0]["orderid"] for _, docs in batch])
+        new = [docs[0] for _, docs in batch if docs[0]["orderid"] not in archived]
+        written = store.add_all(new) if new else []
+        existing = {row.id for row in written if row.error} | {
+            order_key(orderid, "order") for orderid in archived
+        }
         known = [(number, docs) for number, docs in batch if docs[0]["_id"] in existing]
         result.created += len(batch) - len(known)
         refused = _compare(deps, known, result)
-        following = _following(deps, [docs for number, docs in batch if number not in refused])
+        following = _following(
+            deps,
+            [docs for number, docs in batch if number not in refused and docs[0]["orderid"] not in archived],
+        )
         written += store.add_all(following) if following else []
         result.documents += sum(1 for row in written if not row.error)
         deps.stores.index_catch_up.wrote(len(written))

@@ -11,9 +11,11 @@ from services.orders.actions.notes import note_answer
 from services.orders.actions.payment_pages import forget_customers
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, DRAFT_ORDER
+from services.orders.rules.archive import archived_answer, archived_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.erasure import erased, guest_key, personal
 from services.orders.rules.order_answers import whole_order
+from services.orders.rules.summaries import known_first
 from services.orders.store import Key
 from shared.clock import timestamp
 from shared.couch import Document
@@ -72,7 +74,8 @@ def anonymise_guest(deps: Dependencies, email: str) -> int:
         orders = [OrderDocuments(deps.orders.documents_of(orderid)) for orderid in orderids]
         firsts = first_orders(deps.summaries, orders)
         for orderid, found in zip(orderids, orders, strict=True):
-            named = [erased(doc, moment, firsts.get(orderid)) for doc in personal(found.documents)]
+            first = firsts.get(orderid, known_first(found))
+            named = [erased(doc, moment, first) for doc in personal(found.documents)]
             deps.orders.overwrite_personal(named[:-1])
             deps.orders.overwrite_personal(named[-1:])
         changed += len(orderids)
@@ -113,6 +116,10 @@ def _drafts_among(docs: Iterable[Document]) -> list[dict[str, Any]]:
 
 
 def _exported(found: OrderDocuments) -> dict[str, Any]:
+    """Of an archived order what is not in the archive: in it nobody is named."""
+    if archived := archived_of(found):
+        notes = [note_answer(note) for note in found.notes]
+        return {**archived_answer(archived, found.customer), "notes": notes}
     recipient = found.customer and found.customer.get("gift_recipient")
     notes = [note_answer(note) for note in found.notes]
     return {**whole_order(found), "notes": notes, **({"gift_recipient": recipient} if recipient else {})}

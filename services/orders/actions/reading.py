@@ -5,8 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from services.orders.declarations.archive import ArchivedOrder
 from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.dependencies import Dependencies
+from services.orders.rules.archive import archived_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import guest_token
 from services.orders.rules.order_answers import summary_of, whole_order
@@ -29,6 +31,12 @@ class NoSuchOrder(NotFound):
     code, title = "no_such_order", "There is no such order"
 
 
+class OrderArchived(NotFound):
+    """Its documents lie in an archive; what is said of it besides is what the lists know."""
+
+    code, title = "order_archived", "This order is archived"
+
+
 @dataclass(frozen=True)
 class Reader:
     """Who reads: a user with roles, or the bearer of a guest's order token."""
@@ -43,24 +51,31 @@ class Reader:
 
 
 def read_order(deps: Dependencies, orderid: str, reader: Reader) -> OrderDocuments:
-    """O1, for those who may see it. Raises NoSuchOrder for everybody else, as if there were none."""
+    """O1, for those who may see it. Raises OrderArchived, and NoSuchOrder for everybody else, as if there were none."""
     found = deps.orders.order(orderid)
+    archived = archived_of(found)
+    if archived is not None and _may_read(deps, orderid, archived["userid"], reader):
+        raise _in_the_archive(archived)
     if not found.exists or not _may_read(deps, orderid, found.order["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     return found
 
 
 def read_lines(deps: Dependencies, orderid: str, reader: Reader) -> list[dict[str, Any]]:
-    """O1: only its lines, 1 partition query."""
+    """O1: only its lines, 1 partition query. Raises as `read_order`, after another one."""
     lines = deps.orders.lines(orderid)
+    if not lines:
+        read_order(deps, orderid, reader)
     if not lines or not _may_read(deps, orderid, lines[0]["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     return [LINE_FIELDS.shown(line) for line in lines]
 
 
 def any_order(deps: Dependencies, orderid: str) -> OrderDocuments:
-    """For staff, webhooks and jobs. Raises NoSuchOrder."""
+    """For staff, webhooks and jobs. Raises NoSuchOrder, OrderArchived."""
     found = deps.orders.order(orderid)
+    if archived := archived_of(found):
+        raise _in_the_archive(archived)
     if not found.exists:
         raise NoSuchOrder("There is no such order.")
     return found
@@ -115,6 +130,12 @@ def order_answer(deps: Dependencies, found: OrderDocuments) -> dict[str, Any]:
     if answer["userid"] is None and not found.order.get("imported"):
         answer["guest_token"] = guest_token(deps.settings.secret_key, answer["orderid"])
     return answer
+
+
+def _in_the_archive(archived: ArchivedOrder) -> OrderArchived:
+    known = {name: archived[name] for name in ("orderid", "number", "placed", "status", "total", "file")}
+    name = archived["number"] or archived["orderid"]
+    return OrderArchived(f"Order {name} is in the archive; the shop can bring it back.", **known)
 
 
 def _may_read(deps: Dependencies, orderid: str, owner: str | None, reader: Reader) -> bool:

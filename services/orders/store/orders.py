@@ -5,11 +5,13 @@ from typing import Any, TypeVar, cast
 
 from services.orders.declarations.order import Order, OrderLineItem, PaymentCustomer
 from services.orders.documents import (
+    ARCHIVED_ORDER,
     AUTHORIZATIONS,
     BOUGHT,
     BOUGHT_TOGETHER,
     CONFLICTS,
     LINES_OF_AN_ORDER,
+    ORDER,
     ORDER_SUMMARY,
     ORDERS_BETWEEN,
     ORDERS_BY_NUMBER,
@@ -22,6 +24,7 @@ from services.orders.documents import (
     order_partition,
     payment_customer_key,
 )
+from services.orders.rules.archive import header_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.progress import Progress, progress_of
 from shared.couch import (
@@ -58,9 +61,10 @@ class OrderStore:
         """Writes an order's first documents in one bulk; False when the order is there already, which stays as it is."""
         written = self._database.put_many(docs)
         _raise_failures(written)
-        if written[0].error is None:
+        if written[0].error is None and not self._was_archived(docs, written):
             return True
-        self._undo_bulk([row for row in written if row.error is None], docs[0]["_id"])
+        if written[0].error is not None:
+            self._undo_bulk([row for row in written if row.error is None], docs[0]["_id"])
         return False
 
     def add(self, doc: D) -> tuple[D, bool]:
@@ -100,9 +104,12 @@ class OrderStore:
         return cast(Order, self._database.get(order_key(orderid, "order")))
 
     def headers(self, orderids: Sequence[str]) -> dict[str, Order]:
-        """O2 for many, by order id. 1 read."""
-        found = self._database.get_many([order_key(orderid, "order") for orderid in orderids])
-        return {doc["orderid"]: cast(Order, doc) for doc in found.values()}
+        """O2 for many, by order id; of an archived one what stays of its header. 1 read."""
+        keys = [order_key(orderid, key) for orderid in orderids for key in ("archived", "order")]
+        found = self._database.get_many(keys).values()
+        archived = {doc["orderid"]: header_of(doc) for doc in ARCHIVED_ORDER.among(found)}
+        headers = {doc["orderid"]: doc for doc in ORDER.among(found)}
+        return cast(dict[str, Order], {**archived, **headers})
 
     def documents_of(self, orderid: str) -> list[Document]:
         """O1: a whole order as it is stored. 1 partition query."""
@@ -209,6 +216,19 @@ class OrderStore:
 
     def set_sweep_checkpoint(self, sweep: str, **values: str | Key | None) -> None:
         self._database.put_local(sweep, self.sweep_checkpoint(sweep) | values)
+
+    def archived(self, orderids: Sequence[str]) -> set[str]:
+        """Those of these orders whose documents lie in an archive. 1 read."""
+        keys = {order_key(orderid, "archived"): orderid for orderid in orderids}
+        return {keys[docid] for docid in self._database.get_many(list(keys))}
+
+    def _was_archived(self, docs: Sequence[Document], written: Sequence[Written]) -> bool:
+        """Whether a new order met what stays of an archived one: what was written of it is taken back. No call unless it met something."""
+        if all(row.error is None for row in written) or not self.archived([docs[0]["orderid"]]):
+            return False
+        new = [row for row in written if row.error is None]
+        self._database.put_many([{"_id": row.id, "_rev": row.rev, "_deleted": True} for row in new])
+        return True
 
     def _undo_bulk(self, written: list[Written], docid: str) -> None:
         """A bulk that met another order has written those of its lines that the order has not: they go again."""

@@ -37,6 +37,9 @@ _SENTENCES = {
     "unknown_product": _("Something in your basket is no longer for sale. Please take it out."),
     "no_such_product": _("There is no such product in the shop (any more)."),
     "no_such_order": _("You have no such order."),
+    "order_archived": _(
+        "This order is years old, and its documents are in the shop's archive. Ask us if you need something of it."
+    ),
     "product_exists": _("There is a product with this id already: choose another one."),
     "precondition_failed": _("This was changed since you opened it."),
     "no_such_category": _("There is no such department."),

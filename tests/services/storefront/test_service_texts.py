@@ -62,6 +62,7 @@ FOR_PROGRAMS = {
     "services/users/resources/sync.py": "the replication protocol",
     "services/users/actions/kept.py": "the replication protocol",
     "services/products/*/category_sync.py": "the replication protocol",
+    "services/orders/*/archive*.py": "the operator's command",
     "shared/client.py": "calls from service to service",
     "shared/settings.py": "the environment",
     "shared/web/*.py": "headers, tokens and bodies that pages send as they must be",

@@ -28,6 +28,7 @@ from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.daily_figures import zone_of
 from services.orders.rules.identity import orderid_for
 from services.orders.rules.pricing.stall import stall_quote
+from services.orders.rules.stall import oversold_of
 from services.orders.rules.writing import (
     decision_of,
     delivery_of,
@@ -78,7 +79,8 @@ def finish(deps: Dependencies, found: OrderDocuments, *, again: bool = True) -> 
     expires = iso(now() + timedelta(seconds=deps.settings.reservation_seconds))
     deps.products.sell_anyway(order["orderid"], order["basket"], expires, order["date"], again=again)
     said = deps.products.waiting({order["orderid"]: order["basket"]})[order["orderid"]]
-    lacking = found.oversold["lines"] if found.oversold else _lacking(order, said)
+    known = oversold_of(found)
+    lacking = known["lines"] if known else _lacking(order, said)
     payment = payment_of(
         order, order["provider"], order.get("payment_reference", ""), order["total"], order["date"], sold=True
     )

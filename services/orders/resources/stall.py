@@ -9,6 +9,7 @@ from flask import Response
 from services.orders.actions import reading, stall_days, stall_sales
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor
+from services.orders.rules.stall import oversold_of
 from services.orders.schemas import answers
 from services.orders.schemas import stall as schemas
 from shared.audit import Act
@@ -66,8 +67,9 @@ def sell(body: dict[str, Any]) -> Response:
     placed = stall_sales.record_sale(deps, required_key(), body, actor())
     orderid = placed.found.order["orderid"]
     add_log_fields(orderid=orderid)
-    if placed.found.oversold and not placed.replayed:
-        lines = [[line["name"], line["quantity"]] for line in placed.found.oversold["lines"]]
+    lacking = oversold_of(placed.found)
+    if lacking and not placed.replayed:
+        lines = [[line["name"], line["quantity"]] for line in lacking["lines"]]
         audit_trail().write(Act(current_user().userid, "oversell at stall", orderid, {"lines": lines}))
     headers = {"Location": f"/v1/orders/{orderid}"}
     replayed = {"Idempotency-Replayed": "true"} if placed.replayed else {}

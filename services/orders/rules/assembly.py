@@ -24,7 +24,6 @@ from services.orders.declarations.invoices import CreditNote, Invoice, NumberReq
 from services.orders.declarations.order import Customer, Order, OrderCosts, OrderLineItem
 from services.orders.declarations.parts import EMAIL_SHIPPING, Line, SoldLine, line_key
 from services.orders.declarations.returns import Return, ReturnRequest
-from services.orders.declarations.stall import Oversold
 from services.orders.declarations.summaries import OrderSummary
 from services.orders.documents import (
     CREDIT_NOTE,
@@ -315,11 +314,6 @@ class OrderDocuments:
     def notes(self) -> list[OrderNote]:
         """Of staff, the latest first."""
         return sorted(self._of(NOTE), key=lambda note: (note["date"], note["_id"]), reverse=True)
-
-    @property
-    def oversold(self) -> Oversold | None:
-        """What of a sale at a stall the stock did not have."""
-        return self._by_key.get("oversold")
 
     @property
     def invoice(self) -> Invoice | None:

@@ -31,6 +31,7 @@ from services.orders.rules.progress import (
     returned_of,
     status_of,
 )
+from services.orders.rules.stall import oversold_of
 from shared.couch import Document
 from shared.fields import Declaration
 from shared.money import money
@@ -53,7 +54,7 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
             for line in order["basket"]
         ],
         "waiting": sum(waiting.values()),
-        **({"oversold": _shown(OVERSOLD_FIELDS, found.oversold)} if found.oversold else {}),
+        **({"oversold": OVERSOLD_FIELDS.shown(lacking)} if (lacking := oversold_of(found)) else {}),
         "deliveryCharge": order["delivery"],
         "credits": credits_of(order),
         "to_pay": to_charge(order),

@@ -3,11 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from services.orders.declarations.stall import CashUp, StallEntry
+from services.orders.declarations.stall import CashUp, Oversold, StallEntry
+from services.orders.documents import OVERSOLD
+from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.manual_payments import CASH
 from shared.money import Money, money
 
 Doc = dict[str, Any]
+
+
+def oversold_of(found: OrderDocuments) -> Oversold | None:
+    """What of a sale at a stall the stock did not have."""
+    return next(iter(OVERSOLD.among(found.of_type(OVERSOLD.name))), None)
 
 
 def takings(entries: Sequence[StallEntry]) -> list[Doc]:

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from services.storefront.clients.base import ANONYMOUS, json_of, once, segment, without_empty
 from services.storefront.clients.drafts import Drafts
+from services.storefront.clients.stall import Stall
 from shared.client import Answer
 from shared.errors import NotFound
 from shared.types import Json
@@ -29,7 +30,7 @@ class Requester:
         }
 
 
-class Orders(Drafts):
+class Orders(Drafts, Stall):
     """Checkout, history and the desk."""
 
     def place(self, token: str, body: Json, key: str, address: str) -> Json:

@@ -226,6 +226,12 @@ class Products(Client):
         path = "/v1/admin/products/stock"
         return self.http.post(path, body, token=token, headers=once(key), deadline=BULK_SECONDS)
 
+    def count_at_stall(self, token: str, body: Json) -> Json:
+        """What was counted there, perhaps some time ago; the same `id` again is booked once."""
+        return self.http.post(
+            "/v1/admin/stall/counts", body, idempotent=True, token=token, deadline=BULK_SECONDS
+        )
+
     def deliveries(self, token: str, cursor: str) -> Json:
         return self.http.get(_DELIVERIES, without_empty(limit=25, cursor=cursor), token=token)
 

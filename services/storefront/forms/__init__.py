@@ -47,6 +47,7 @@ from services.storefront.forms.search import (
     SYNONYM_LINES,
 )
 from services.storefront.forms.service import (
+    CASH_UP,
     CLOSURE,
     CORRECTION,
     CUSTOMER_ERASURE,
@@ -70,6 +71,7 @@ from services.storefront.forms.terms import (
 )
 
 __all__ = [
+    "CASH_UP",
     "ASK_RESET",
     "CATEGORY",
     "CLOSURE",

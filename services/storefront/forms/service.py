@@ -110,6 +110,23 @@ def gift_card(languages: Mapping[str, str]) -> tuple[Field, ...]:
     )
 
 
+CASH_UP = (
+    Field("stall", _("Stall"), max_length=60),
+    Field("sold_by", _("Whose till"), "select"),
+    Field("currency", _("Currency"), max_length=3, min_length=3, help=_("Such as GBP.")),
+    Field("opening", _("In the till in the morning"), inputmode="decimal", max_length=20, required=False),
+    Field(
+        "paid_out",
+        _("Taken out during the day"),
+        inputmode="decimal",
+        max_length=20,
+        required=False,
+        help=_("Refunds in cash, purchases, what was brought to the bank."),
+    ),
+    Field("counted", _("Counted"), inputmode="decimal", max_length=20),
+    Field("note", _("Note"), max_length=500, required=False),
+)
+
 CORRECTION = (
     Field(
         "amount", _("Balance from now on"), inputmode="decimal", max_length=20, help=_("0 blocks the card.")

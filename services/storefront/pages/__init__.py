@@ -32,6 +32,7 @@ from services.storefront.pages.desk import (
     sales,
     search,
     staff,
+    stall_days,
     stock,
     stock_value,
     supplier_deliveries,
@@ -55,6 +56,7 @@ from services.storefront.pages.payment import payment
 from services.storefront.pages.pictures import pictures
 from services.storefront.pages.sandbox_payment import sandbox_payment
 from services.storefront.pages.shop import shop
+from services.storefront.pages.stall import stall, stall_device
 from services.storefront.pages.stock_alerts import stock_alerts
 from services.storefront.pages.wishes import wishes
 
@@ -65,6 +67,8 @@ BLUEPRINTS = (
     language,
     installable,
     device,
+    stall,
+    stall_device,
     kept_categories,
     basket,
     checkout,
@@ -94,6 +98,7 @@ DESK = (
     prices,
     stock,
     stock_value,
+    stall_days,
     supplier_deliveries,
     product_types,
     categories,

@@ -19,6 +19,9 @@ SHELL = (
     "shop.js",
     "app.js",
     "offline.js",
+    "stall.css",
+    "stall-device.js",
+    "stall.js",
     "icon.svg",
     "vendor/htmx/htmx.min.js",
     "vendor/figtree/figtree-latin-wght-normal.woff2",
@@ -72,6 +75,7 @@ def worker() -> Response:
         "language": language,
         "shell": [asset(name) for name in shell()],
         "offline": f"/offline?language={language}",
+        "stall": f"/stall?language={language}",
     }
     return _answer(
         b"const SHOP = " + orjson.dumps(shop) + b";\n" + (STATIC / "worker.js").read_bytes(),

@@ -27,10 +27,16 @@ MAX_PLACES = 40
 @kept_categories.get("")
 def places() -> BaseResponse:
     """`category` and what is in it, as far as a device keeps it: {"places": [{"category", "label"}]}"""
-    asked = request.args.get("category", "")
+    return Response(
+        orjson.dumps({"places": places_of(request.args.get("category", ""))}), mimetype="application/json"
+    )
+
+
+def places_of(asked: str) -> list[dict[str, str]]:
+    """A category and what is in it, as far as a device keeps it."""
     found = shown_menu().find(asked)
     listed = [{"category": asked, "label": shown_menu().label(asked)}] if found is None else _within(found)
-    return Response(orjson.dumps({"places": listed[:MAX_PLACES]}), mimetype="application/json")
+    return listed[:MAX_PLACES]
 
 
 @kept_categories.route("/<key>/", defaults={"path": ""})

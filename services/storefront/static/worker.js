@@ -1,5 +1,5 @@
 /* The shop without a network: pages that were seen are shown again and say from when they are, others lead to what is on the device.
-   `/worker.js` is this file after a line that names the release: `const SHOP = {release, language, shell, offline}`. */
+   `/worker.js` is this file after a line that names the release: `const SHOP = {release, language, shell, offline, stall}`. */
 "use strict";
 
 const SHELL = `aisle-shell-${SHOP.release}-${SHOP.language}`; // scripts, styles, fonts and the offline page of one release
@@ -16,7 +16,7 @@ self.addEventListener("install", (event) => {
     (async () => {
       const shell = await caches.open(SHELL);
       const plain = { credentials: "omit", cache: "reload" }; // what is the same for everybody, from the shop itself
-      await shell.addAll([...SHOP.shell, SHOP.offline].map((address) => new Request(address, plain)));
+      await shell.addAll([...SHOP.shell, SHOP.offline, SHOP.stall].map((address) => new Request(address, plain)));
       await self.skipWaiting();
     })(),
   );
@@ -63,6 +63,7 @@ async function page(event) {
     // without a network
   }
   const path = new URL(request.url).pathname;
+  if (path === "/stall") return (await caches.match(SHOP.stall, { cacheName: SHELL, ignoreVary: true })) ?? offline(path);
   const kept = PERSONAL[path] ? null : await caches.match(request, { cacheName: PAGES, ignoreVary: true });
   if (kept) return marked(kept);
   return answer ?? offline(path);
@@ -99,7 +100,7 @@ async function picture(event) {
 function keep(event, name, request, answer) {
   const rules = answer.headers.get("Cache-Control") ?? "";
   const isPage = name === PAGES && !answer.headers.get("Content-Type")?.startsWith("text/html");
-  if (answer.status !== 200 || answer.type !== "basic" || rules.includes("no-store") || isPage) return;
+  if (new URL(request.url).pathname === "/stall" || answer.status !== 200 || answer.type !== "basic" || rules.includes("no-store") || isPage) return;
   const copy = answer.clone();
   event.waitUntil(
     (async () => {

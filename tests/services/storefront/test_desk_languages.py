@@ -110,7 +110,14 @@ def _people_and_settings(shop: Shop) -> str:
     headers = {"Authorization": f"Bearer {login.json()['access_token']}"}
     lists = {
         "users": ("staff", "customers"),
-        "orders": ("shipping-methods", "tax-rates", "promotions", "gift-cards", "orders"),
+        "orders": (
+            "shipping-methods",
+            "tax-rates",
+            "promotions",
+            "gift-cards",
+            "orders",
+            "stall/oversold",
+        ),
         "products": (
             "product-types",
             "categories",
@@ -177,6 +184,8 @@ PAGES = [
     "/admin/staff",
     "/admin/audit",
     "/admin/supplier-deliveries",
+    "/admin/stall/days/2021-01-01",
+    "/stall",
     "/admin/nowhereword",
 ]
 

@@ -1,0 +1,33 @@
+"""Sales at a stall, as the desk and its devices tell the orders service of them."""
+
+from services.storefront.clients.base import Client, once, segment, without_empty
+from shared.types import Json
+
+PATH = "/v1/admin/stall"
+
+
+class Stall(Client):
+    """What staff sold elsewhere."""
+
+    def record_sale(self, token: str, body: Json, key: str) -> Json:
+        """The order; the same key again is the same order."""
+        return self.http.post(
+            f"{PATH}/sales", body, idempotent=True, token=token, headers=once(key), deadline=20
+        )
+
+    def stall_goods(self, token: str, productids: list[str], currency: str, language: str) -> list[Json]:
+        """What can be sold of these, at prices with the tax."""
+        body = {"productids": productids, **without_empty(currency=currency, language=language)}
+        found = self.http.post(f"{PATH}/goods", body, idempotent=True, token=token, deadline=10)
+        items: list[Json] = found["items"]
+        return items
+
+    def stall_day(self, token: str, day: str) -> Json:
+        return self.http.get(f"{PATH}/days/{segment(day)}", token=token)
+
+    def cash_up(self, token: str, body: Json, key: str) -> Json:
+        return self.http.post(f"{PATH}/cash-ups", body, token=token, headers=once(key))
+
+    def oversold(self, token: str, cursor: str) -> Json:
+        """The newest first."""
+        return self.http.get(f"{PATH}/oversold", without_empty(limit=25, cursor=cursor), token=token)

@@ -4,29 +4,24 @@ Nothing is paid back twice, nothing is in stock twice, and nothing stays undone.
 """
 
 import os
-import secrets
-import time
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Any, Final
 
 import pytest
 import requests
 
 from tests.faults.after_sale_books import after_sale_problems, put_back
-from tests.faults.aimed_kills import AFTER_SALE, KILLS, kill_between_steps
+from tests.faults.aimed_kills import AFTER_SALE, KILLS
 from tests.faults.reckoning import books_of
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed import stocked
+from tests.faults.walks import ask, at_rest, walk_while_killed
 from tests.people import ADDRESS, Person, register
 
 CLIENTS, PIECES, PRICE = 4, 5, 1250
 MAX_ORDERS: Final = KILLS * 4
 HEALING_SECONDS: Final = float(os.environ.get("FAULTS_HEALING_SECONDS", "120"))
-GIVE_UP_SECONDS: Final = 120
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(7200)]
 
@@ -84,19 +79,9 @@ class People:
         return {"items": self._items(PIECES), "address": ADDRESS, "payment": payment}
 
     def _ask(self, path: str, body: dict[str, Any] | None, by: Person) -> dict[str, Any]:
-        headers = {"Idempotency-Key": secrets.token_hex(8), "Authorization": by.headers["Authorization"]}
-        deadline, url = time.monotonic() + GIVE_UP_SECONDS, f"{self.shop.url('orders')}{path}"
-        while time.monotonic() < deadline:
-            try:
-                answer = requests.post(url, json=body, headers=headers, timeout=25)
-            except requests.RequestException:
-                time.sleep(0.2)
-                continue
-            if answer.status_code < 500 and answer.json().get("code") != "order_busy":
-                assert answer.status_code == 201, (path, answer.text)
-                return dict(answer.json())
-            time.sleep(0.2)
-        raise AssertionError(f"no answer of {path}")
+        said = ask(self.shop, path, body, by)
+        assert said["status_code"] == 201, (path, said)
+        return said
 
 
 def test_no_piece_is_paid_back_or_put_back_twice(
@@ -108,36 +93,19 @@ def test_no_piece_is_paid_back_or_put_back_twice(
         People(shop, admin, register(shop.url("users"), Path(shop.environment["MAIL_DIR"])), product)
         for _ in range(CLIENTS)
     ]
-    killed, aimed, stopping = Counter[str](), Counter[str](), Event()
-    with ThreadPoolExecutor(CLIENTS + 1) as pool:
-        killing = pool.submit(kill_between_steps, shop, killed, aimed, stopping, AFTER_SALE)
-
-        def work(client: int) -> int:
-            done = 0
-            while not killing.done() and done < MAX_ORDERS // CLIENTS:
-                people[client].go_through(done)
-                done += 1
-            return done
-
-        try:
-            placed = sum(pool.map(work, range(CLIENTS)))
-            killing.result()
-        finally:
-            stopping.set()
-    ended = time.monotonic()
-    while wrong := _wrong(shop, admin, product, placed):
-        if time.monotonic() > ended + HEALING_SECONDS:
-            break
-        time.sleep(1)
+    kills, placed = walk_while_killed(
+        shop, AFTER_SALE, CLIENTS, MAX_ORDERS, lambda client, number: people[client].go_through(number)
+    )
+    wrong, seconds = at_rest(lambda: _wrong(shop, admin, product, placed), HEALING_SECONDS)
     with capsys.disabled():
         print(
-            f"\n{killed.total()} kills ({dict(killed)}) after {dict(aimed)}: {placed} orders in two parcels with a return;"
-            f" {len(wrong)} wrong, all agrees after {time.monotonic() - ended:.0f} s"
+            f"\n{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {placed} orders in two parcels with a return;"
+            f" {len(wrong)} wrong, all agrees after {seconds:.0f} s"
         )
-    assert killed.total() == KILLS
+    assert kills.killed.total() == KILLS
     assert not wrong, list(wrong.items())[:5]
     assert placed >= CLIENTS
-    assert aimed["any time"] < KILLS / 2
+    assert kills.aimed["any time"] < KILLS / 2
 
 
 def _wrong(shop: BreakableShop, admin: Person, product: str, placed: int) -> dict[str, str]:

@@ -6,10 +6,8 @@ Each exchange is one linked order that is paid once, one refund, and not a piece
 import secrets
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Any, Final
 
 import pytest
@@ -17,9 +15,10 @@ import requests
 
 from services.orders.clients.sandbox_pages import page_key
 from services.orders.documents import DESIGN
-from tests.faults.aimed_kills import AFTER_SALE, KILLS, STEPS, Step, kill_between_steps
+from tests.faults.aimed_kills import AFTER_SALE, KILLS, STEPS, Step
 from tests.faults.reckoning import Books, books_of, summary_problem
 from tests.faults.shop import ADMIN, BreakableShop
+from tests.faults.walks import GIVE_UP_SECONDS, ask, at_rest, walk_while_killed
 from tests.people import ADDRESS, Person, register
 
 CLIENTS: Final = 3
@@ -27,7 +26,6 @@ MAX_ORDERS: Final = KILLS * 4
 PRICE, DEARER = 1250, 300
 PRICES: Final = {"M": PRICE, "S": PRICE, "L": PRICE + DEARER}
 HEALING_SECONDS: Final = 120
-GIVE_UP_SECONDS: Final = 120
 AIMS: Final[dict[str, Step]] = {
     **{name: AFTER_SALE[name] for name in ("return requested", "return approved", "goods received")},
     **{name: AFTER_SALE[name] for name in ("refund decided", "goods in stock again")},
@@ -98,20 +96,10 @@ class People:
     def _items(self) -> list[Doc]:
         return [{"productid": self.product, "sku": f"{self.product}-M", "quantity": 1}]
 
-    def _ask(self, path: str, body: Doc | None, by: Person) -> Doc:
-        headers = {"Idempotency-Key": secrets.token_hex(8), "Authorization": by.headers["Authorization"]}
-        deadline, url = time.monotonic() + GIVE_UP_SECONDS, f"{self.shop.url('orders')}{path}"
-        while time.monotonic() < deadline:
-            try:
-                answer = requests.post(url, json=body, headers=headers, timeout=25)
-            except requests.RequestException:
-                time.sleep(0.2)
-                continue
-            if answer.status_code < 500 and answer.json().get("code") != "order_busy":
-                assert answer.status_code in (200, 201), (path, answer.text)
-                return dict(answer.json())
-            time.sleep(0.2)
-        raise AssertionError(f"no answer of {path}")
+    def _ask(self, path: str, body: dict[str, Any] | None, by: Person) -> dict[str, Any]:
+        said = ask(self.shop, path, body, by)
+        assert said["status_code"] in (200, 201), (path, said)
+        return said
 
 
 def test_an_exchange_is_one_order_paid_once_whatever_is_killed(
@@ -123,37 +111,25 @@ def test_an_exchange_is_one_order_paid_once_whatever_is_killed(
         People(shop, admin, register(shop.url("users"), Path(shop.environment["MAIL_DIR"])), product)
         for _ in range(CLIENTS)
     ]
-    killed, aimed, stopping = Counter[str](), Counter[str](), Event()
-    with ThreadPoolExecutor(CLIENTS + 1) as pool:
-        killing = pool.submit(kill_between_steps, shop, killed, aimed, stopping, AIMS)
+    exchanged: list[str] = []
 
-        def work(client: int) -> Counter[str]:
-            done = Counter[str]()
-            while not killing.done() and done.total() < MAX_ORDERS // CLIENTS:
-                size = "SL"[(done.total() + client) % 2]
-                people[client].exchange(size)
-                done[size] += 1
-            return done
+    def walk(client: int, number: int) -> None:
+        size = "SL"[(number + client) % 2]
+        people[client].exchange(size)
+        exchanged.append(size)
 
-        try:
-            sizes = sum(pool.map(work, range(CLIENTS)), Counter[str]())
-            killing.result()
-        finally:
-            stopping.set()
-    ended = time.monotonic()
-    while wrong := _wrong(shop, admin, product, sizes):
-        if time.monotonic() > ended + HEALING_SECONDS:
-            break
-        time.sleep(1)
+    kills, _ = walk_while_killed(shop, AIMS, CLIENTS, MAX_ORDERS, walk)
+    sizes = Counter(exchanged)
+    wrong, seconds = at_rest(lambda: _wrong(shop, admin, product, sizes), HEALING_SECONDS)
     with capsys.disabled():
         print(
-            f"\n{killed.total()} kills ({dict(killed)}) after {dict(aimed)}: {dict(sizes)} exchanged;"
-            f" {len(wrong)} wrong, all agrees after {time.monotonic() - ended:.0f} s"
+            f"\n{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {dict(sizes)} exchanged;"
+            f" {len(wrong)} wrong, all agrees after {seconds:.0f} s"
         )
-    assert killed.total() == KILLS
+    assert kills.killed.total() == KILLS
     assert not wrong, list(wrong.items())[:5]
     assert min(sizes["S"], sizes["L"]) >= 1
-    assert aimed["any time"] < KILLS / 2
+    assert kills.aimed["any time"] < KILLS / 2
 
 
 def _wrong(shop: BreakableShop, admin: Person, product: str, sizes: Counter[str]) -> dict[str, str]:

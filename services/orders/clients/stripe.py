@@ -22,7 +22,13 @@ from services.orders.clients.payments import (
     ProviderUnavailable,
 )
 from services.orders.clients.signatures import Headers
-from services.orders.clients.stripe_api import Json, KeyUsedOtherwise, StripeApi, StripeRefused
+from services.orders.clients.stripe_api import (
+    AmountNotTaken,
+    Json,
+    KeyUsedOtherwise,
+    StripeApi,
+    StripeRefused,
+)
 from services.orders.clients.stripe_checkout import StripeCheckout, charge_of
 from shared.errors import BadRequest
 from shared.money import Money
@@ -62,7 +68,10 @@ class StripeProvider:
         self.hosted = StripeCheckout(self._api)
 
     def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
-        intent = self._intent(orderid, total)
+        try:
+            intent = self._intent(orderid, total)
+        except AmountNotTaken as refusal:
+            raise PaymentDeclined(f"This order cannot be paid by card: {refusal.detail}") from refusal
         if intent["status"] in _TAKEN:
             return charge_of(intent)
         if intent["status"] == "canceled":
@@ -132,8 +141,11 @@ class StripeProvider:
         raise KeyUsedOtherwise("This order's payment was made for another sum.")
 
     def _intents(self, orderid: str, total: Money) -> Iterator[Json]:
-        """The intent of today's key, and any that was made under a key which Stripe has forgotten since."""
-        known = self._fresh(self._intent(orderid, total))
+        """The intent of today's key, and any that was made under a key which Stripe has forgotten since; none of an amount that it refuses."""
+        try:
+            known = self._fresh(self._intent(orderid, total))
+        except AmountNotTaken:
+            return
         yield known
         query = f"metadata['orderid']:'{orderid}'"
         for found in self._api.get("/v1/payment_intents/search", query=query)["data"]:

@@ -23,6 +23,10 @@ class StripeRefused(AisleError):
     code, title = "payment_provider_refused", "The payment provider refused our request"
 
 
+class AmountNotTaken(StripeRefused):
+    """Too little, too much, or with decimals that Stripe does not take of this currency: nothing was made."""
+
+
 class KeyUsedOtherwise(StripeRefused):
     """Something was made under this idempotency key, and with other parameters."""
 
@@ -77,4 +81,5 @@ def _error(status: int, said: Json) -> AisleError:
         return ProviderUnavailable(detail)
     if said.get("type") == "idempotency_error":
         return KeyUsedOtherwise(detail)
-    return StripeRefused(detail, param=said.get("param"), provider_code=said.get("code"))
+    kind = AmountNotTaken if said.get("param") == "amount" else StripeRefused
+    return kind(detail, param=said.get("param"), provider_code=said.get("code"))

@@ -14,12 +14,13 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.services.orders.stripe_page import page_of, sent_to
-from tests.services.orders.stripe_sessions import Sessions
+from tests.services.orders.stripe_sessions import THREE_DECIMALS, Sessions
 from tests.services.orders.stripe_sessions import refusal as _error
 
 API_KEY = "sk_test_standin"
 _CREATED = {"amount", "currency", "metadata[orderid]", "payment_method_types[]"}
 MOST_CAPTURES = 50
+SMALLEST = {"gbp": 30, "eur": 50, "usd": 50}
 _CAPTURES = {"capture_method", "payment_method_options[card][request_multicapture]"}
 
 
@@ -159,6 +160,12 @@ class StripeStandIn:
         return [each for each in intents if query == f"metadata['orderid']:'{each['metadata']['orderid']}'"]
 
     def _create(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        """Refuses what is too little, and the last of three decimals, as Stripe does."""
+        amount, currency = int(form["amount"]), form["currency"]
+        if amount < SMALLEST.get(currency, 1):
+            return _error(400, "invalid_request_error", "amount_too_small", param="amount")
+        if currency in THREE_DECIMALS and amount % 10:
+            return _error(400, "invalid_request_error", "parameter_invalid_integer", param="amount")
         intent = {
             "id": f"pi_{secrets.token_hex(8)}",
             "object": "payment_intent",

@@ -110,6 +110,21 @@ def test_a_bank_that_wants_to_see_the_customer_leads_to_stripes_page(
     assert order_of(shop, person, order["orderid"])["status"] == "paid"
 
 
+def test_an_amount_that_stripe_does_not_take_ends_the_order(
+    shop: Shop, stripe: StripeStandIn, person: Person
+) -> None:
+    """Too little to be charged: said at once, with the goods back; the order does not stay open."""
+    known_as(shop, stripe, person)
+    (method,) = saved(shop, person)
+    product = shop.product(price=29, delivery=0, stock=1)
+    for _ in range(2):
+        refused = buy(shop, person, product, method["id"])
+        assert (refused.status_code, refused.json()["code"]) == (402, "payment_declined"), refused.text
+        assert shop.stock(product) == 1
+    orders = shop.get(person, "/v1/orders").json()["items"]
+    assert [each["status"] for each in orders if each["total"]["amount"] == 29] in ([], ["cancelled"] * 2)
+
+
 def test_nobody_pays_with_anothers_card(shop: Shop, stripe: StripeStandIn, person: Person) -> None:
     known_as(shop, stripe, person)
     (method,) = saved(shop, person)

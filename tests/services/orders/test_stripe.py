@@ -17,7 +17,7 @@ from services.orders.clients.signatures import BadSignature, sign
 from services.orders.clients.stripe import StripeProvider
 from services.orders.clients.stripe_api import StripeRefused
 from shared.errors import BadRequest
-from shared.money import money
+from shared.money import Money, money
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 
 TOTAL = money(1999, "EUR")
@@ -133,6 +133,19 @@ def test_a_refund_is_paid_once_for_each_key(
         500,
         500,
     ]
+
+
+@pytest.mark.parametrize("total", [money(29, "GBP"), money(1995, "KWD")], ids=str)
+def test_an_amount_that_stripe_does_not_take_is_declined_and_closed(
+    provider: StripeProvider, stripe: StripeStandIn, orderid: str, total: Money
+) -> None:
+    """Less than Stripe's least, and the third decimal: nothing was made that could be charged later."""
+    for _ in range(2):
+        with pytest.raises(PaymentDeclined, match="cannot be paid by card"):
+            provider.charge(orderid, total, "pm_card_visa")
+        assert provider.find(orderid, total) is None
+        assert provider.close(orderid, total) is None
+    assert intents_of(stripe, orderid) == []
 
 
 def test_wrong_settings_are_our_fault_and_an_absent_stripe_is_nobodys(

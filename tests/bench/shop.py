@@ -29,7 +29,7 @@ from tests.bench.report import Figures, Measured, Row, written
 from tests.bench.running import ADMIN_EMAIL, ROOT, Shop, bare_flask, bare_flask_as_ours, running_shop
 from tests.people import Person, register
 
-CUSTOMERS = 20
+CUSTOMERS, ORDERS_EACH = 20, 10
 CHUNK = 2000
 RECORDED = 50
 ROUNDS = 3
@@ -193,7 +193,9 @@ def _fill(shop: Shop, options: argparse.Namespace, people: list[Person]) -> list
 
 
 def _past_orders(count: int, customers: list[Person]) -> Iterator[bytes]:
-    return sample_data.past_orders(count, [customer.userid for customer in customers for _ in range(10)])
+    return sample_data.past_orders(
+        count, [customer.userid for customer in customers for _ in range(ORDERS_EACH)]
+    )
 
 
 def _grow(shop: Shop, documents: int, found: Measured) -> None:
@@ -239,7 +241,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--large", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--out", type=Path, default=ROOT / ".local" / "bench")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.orders < CUSTOMERS * ORDERS_EACH:
+        parser.error(f"--orders: at least {CUSTOMERS * ORDERS_EACH}, so that each customer has a history")
+    return options
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from flask import Flask
 
 from services.products.dependencies import open_dependencies
 from services.products.resources import BLUEPRINTS
-from services.products.resources.category_sync import category_sync
+from services.products.resources.category_sync import category_sync, describe
 from services.products.settings import Settings
 from shared.audit import AuditTrail
 from shared.couch import counting
@@ -29,4 +29,5 @@ def create_app(settings: Settings | None = None) -> Flask:
         audit=AuditTrail(deps.server.open(deps.design)),
     )
     app.register_blueprint(category_sync)
+    describe(app.extensions["aisle.api"])
     return app

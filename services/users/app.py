@@ -8,7 +8,7 @@ from services.users.actions.revocations import StoredSessions
 from services.users.dependencies import open_dependencies
 from services.users.documents import DESIGN
 from services.users.resources import BLUEPRINTS
-from services.users.resources.sync import sync
+from services.users.resources.sync import describe, sync
 from services.users.settings import Settings
 from shared.couch import counting
 from shared.settings import load
@@ -33,5 +33,6 @@ def create_app(settings: Settings | None = None) -> Flask:
         audit=deps.audit,
     )
     app.register_blueprint(sync)
+    describe(app.extensions["aisle.api"])
     app.before_request(lambda: activate(requested_language(deps.languages)))
     return app

@@ -12,6 +12,7 @@ import orjson
 from flask import Flask, Request, Response, request
 from flask_smorest import Api as SmorestApi
 from flask_smorest import Blueprint as SmorestBlueprint
+from flask_smorest.spec.plugins import FlaskPlugin
 from flask_smorest.utils import prepare_response
 from webargs import missing
 from webargs.flaskparser import FlaskParser
@@ -216,10 +217,17 @@ class Api(SmorestApi):  # type: ignore[misc]  # the library has no types
             self.spec.components.response(name, response, lazy=True)
 
 
+class RulesAndPaths(FlaskPlugin):  # type: ignore[misc]  # the library has no types
+    """Paths of routes; one that is described by hand (`replication_docs`) is taken as it is."""
+
+    def path_helper(self, rule: Any = None, **described: Any) -> str | None:
+        return super().path_helper(rule, **described) if rule is not None else None
+
+
 def make_api(app: Flask, title: str, version: str = "1") -> Api:
     """The OpenAPI side of a service."""
     app.config.update(API_TITLE=title, API_VERSION=version, OPENAPI_VERSION="3.1.0")
-    api = Api(app)
+    api = Api(app, spec_kwargs={"flask_plugin": RulesAndPaths()})
     for name, scheme in SECURITY.items():
         api.spec.components.security_scheme(name, scheme)
     return api

@@ -227,7 +227,7 @@ def create_service(
             app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops
         )
     register_problems(app)
-    api = make_api(app, title)
+    api = app.extensions["aisle.api"] = make_api(app, title)
     for blueprint in (*blueprints, *([audit_blueprint()] if audit else [])):
         api.register_blueprint(blueprint)
     app.register_blueprint(docs_blueprint(api))

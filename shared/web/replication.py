@@ -14,11 +14,15 @@ import orjson
 from flask import Response, request
 from redis.exceptions import RedisError
 from werkzeug.exceptions import HTTPException
+from werkzeug.routing import BaseConverter
 
 from shared.errors import AisleError, BadRequest, TooLarge
 from shared.web.answers import json_answer
 
 MAX_ASKED: Final = 1000
+SINCE_PATTERN: Final = "[0-9]{1,15}(-[0-9a-f]{1,32})?|now"
+STYLES: Final = ("main_only", "all_docs")
+_REVISION: Final = re.compile("[1-9][0-9]{0,8}-[0-9a-zA-Z]{1,64}")
 FEEDS: Final = ("normal", "longpoll")
 _ERRORS: Final = {
     400: "bad_request",
@@ -40,11 +44,18 @@ class BadContentType(BadRequest):
     status, code, title = 415, "bad_content_type", "Content-Type must be application/json"
 
 
+class DocumentId(BaseConverter):
+    """`<document:docid>` in a route: any id but those of what is no document (`_changes`, `_local/...`)."""
+
+    regex = "(?!_)[^/]+"
+
+
 # Refusals.
 
 
 def refuse_as_couchdb(blueprint: flask.Blueprint) -> None:
-    """Has what a blueprint's handlers raise answered in CouchDB's shape."""
+    """Has what a blueprint's handlers raise answered in CouchDB's shape; its routes may have `<document:docid>`. Call it before they are made."""
+    blueprint.record(lambda state: state.app.url_map.converters.update(document=DocumentId))
     blueprint.register_error_handler(AisleError, refused)
     blueprint.register_error_handler(ValueError, lambda error: refusal(400, str(error)))
     blueprint.register_error_handler(HTTPException, _refuse_request)
@@ -113,13 +124,45 @@ def asked_revisions(body: dict[str, Any]) -> dict[str, Any]:
     for revs in body.values():
         if not isinstance(revs, list) or len(revs) > MAX_ASKED:
             raise BadRequest("Send {id: [revision, ...], ...}.")
+        for rev in revs:
+            check_revision(rev)
     return body
+
+
+def check_revision(rev: Any) -> None:
+    """Raises BadRequest."""
+    if not isinstance(rev, str) or not _REVISION.fullmatch(rev):
+        raise BadRequest("Invalid rev format: a revision is NUMBER-HEX.")
+
+
+def asked_documents() -> list[dict[str, Any]]:
+    """The body of _bulk_get: [{id, rev}, ...], a document without `rev` in its newest one. Raises BadRequest, TooLarge."""
+    asked = members(body_object(), "docs")
+    for each in asked:
+        text(each, "id")
+        if each.get("rev") is not None:
+            check_revision(each["rev"])
+    return asked
+
+
+def asked_revision() -> str | None:
+    """The revision of one document that is asked for. Raises BadRequest."""
+    rev = request.args.get("rev")
+    if rev is not None:
+        check_revision(rev)
+    return rev
 
 
 def asked_keys() -> list[Any] | None:
     """The keys that _all_docs is asked for; None for all. Raises BadRequest."""
-    keys = body_object().get("keys") if request.method == "POST" else json_argument("keys")
-    if keys is not None and (not isinstance(keys, list) or len(keys) > MAX_ASKED):
+    if request.method == "POST":
+        body = body_object()
+        if "keys" not in body:
+            return None
+        keys = body["keys"]
+    elif (keys := json_argument("keys")) is None:
+        return None
+    if not isinstance(keys, list) or len(keys) > MAX_ASKED:
         raise BadRequest(f"`keys` is a list of {MAX_ASKED} ids at most.")
     return keys
 
@@ -131,6 +174,8 @@ def asked_feed() -> str:
     feed = request.args.get("feed", FEEDS[0])
     if feed not in FEEDS:
         raise BadRequest("The feed is normal or longpoll.")
+    if request.args.get("style", STYLES[0]) not in STYLES:
+        raise BadRequest("The style is main_only or all_docs.")
     return feed
 
 
@@ -144,7 +189,11 @@ def wait_seconds(most: float) -> float:
 
 
 def flag(name: str) -> bool:
-    return request.args.get(name) == "true"
+    """Raises BadRequest."""
+    given = request.args.get(name, "false")
+    if given not in ("true", "false"):
+        raise BadRequest(f"Invalid value for {name}: true or false.")
+    return given == "true"
 
 
 def number(name: str) -> int | None:
@@ -215,6 +264,8 @@ def open_revisions() -> list[str] | None:
     wanted = json_argument("open_revs")
     if not isinstance(wanted, list) or len(wanted) > MAX_ASKED:
         raise BadRequest("`open_revs` is all or a list of revisions.")
+    for rev in wanted:
+        check_revision(rev)
     return wanted
 
 

@@ -18,6 +18,8 @@ from shared.errors import Forbidden, TooLarge, Unavailable
 from shared.replication import MissingDocument
 from shared.web import json_answer
 from shared.web import replication as wire
+from shared.web.api import Api
+from shared.web.replication_docs import DatabasePaths, path_parameter
 
 category_sync = Blueprint("category_sync", __name__, url_prefix="/v1/products/sync/<string:category>")
 wire.refuse_as_couchdb(category_sync)
@@ -27,6 +29,21 @@ SECONDS_KEPT = 5
 _READ_ONLY = "A category is read only here."
 _CACHED = {"Cache-Control": f"public, max-age={SECONDS_KEPT}"}
 _LIVE = {"Cache-Control": "no-store"}
+
+
+def describe(api: Api) -> None:
+    """In the service's OpenAPI."""
+    tag = {
+        "name": "category_sync",
+        "description": "CouchDB's replication protocol over the products of a category",
+    }
+    api.spec.tag(tag)
+    category = path_parameter(
+        "category", {"type": "string", "minLength": 1}, "its path, percent-encoded twice: `Home%2523Mugs`"
+    )
+    place = "/v1/products/sync/{category}"
+    paths = DatabasePaths(api.spec, place, "OfCategory", tag["name"], private=False, parameters=[category])
+    paths.describe(writable=False)
 
 
 @category_sync.get("")
@@ -57,8 +74,8 @@ def changes(category: str) -> Response:
 @category_sync.post("/_bulk_get")
 def bulk_get(category: str) -> Response:
     """Documents in the revisions asked for"""
-    asked = wire.members(wire.body_object(), "docs")
-    ids = [wire.text(each, "id") for each in asked]
+    asked = wire.asked_documents()
+    ids = [each["id"] for each in asked]
     snapshot, revs, latest = _snapshot(category), wire.flag("revs"), wire.flag("latest")
     results = [
         {"id": docid, "docs": [_found(snapshot, docid, each.get("rev"), revs, latest)]}
@@ -95,7 +112,7 @@ def get_point(category: str, name: str) -> Response:
     raise MissingDocument("missing")
 
 
-@category_sync.get("/<string:docid>")
+@category_sync.get("/<document:docid>")
 def get_document(category: str, docid: str) -> Response:
     """One document, one revision of it (`rev`), or those of its branches (`open_revs`)"""
     snapshot, revs, latest = _snapshot(category), wire.flag("revs"), wire.flag("latest")
@@ -110,7 +127,7 @@ def get_document(category: str, docid: str) -> Response:
         return wire.revisions_answer(
             ({"ok": doc} if doc else {"missing": rev} for rev, doc in found), _CACHED
         )
-    rev = request.args.get("rev")
+    rev = wire.asked_revision()
     doc = act.revision_of(snapshot, docid, rev, revs=revs, latest=latest) if rev else newest
     if doc is None or (doc.get("_deleted") and not rev):
         raise MissingDocument("deleted" if doc else "missing")
@@ -120,9 +137,10 @@ def get_document(category: str, docid: str) -> Response:
 @category_sync.post("")
 @category_sync.post("/")
 @category_sync.post("/_bulk_docs")
-@category_sync.route("/<string:docid>", methods=["PUT", "DELETE"])
+@category_sync.route("/<document:docid>", methods=["PUT", "DELETE"])
 @category_sync.route("/_local/<string:docid>", methods=["PUT", "DELETE"])
-@category_sync.route("/<string:docid>/<path:name>", methods=["GET", "PUT", "POST", "DELETE"])
+@category_sync.route("/_design/<path:name>", methods=["GET", "PUT", "POST", "DELETE"])
+@category_sync.route("/<document:docid>/<path:name>", methods=["GET", "PUT", "POST", "DELETE"])
 def refuse(category: str, docid: str = "", name: str = "") -> Response:
     """Nobody writes here, and there are no attachments."""
     if request.method == "GET":

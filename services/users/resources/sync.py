@@ -20,7 +20,9 @@ from shared.sessions import SessionEnded
 from shared.waiting import device_mark
 from shared.web import current_user, json_answer, require_user
 from shared.web import replication as wire
+from shared.web.api import Api
 from shared.web.auth import sessions
+from shared.web.replication_docs import DatabasePaths
 
 sync = Blueprint("sync", __name__, url_prefix="/v1/users/me/sync")
 
@@ -37,6 +39,13 @@ def refuse_ended_session(error: SessionEnded) -> Response:
     except AccountErased as erased:
         return wire.refused(erased)
     return wire.refused(error)
+
+
+def describe(api: Api) -> None:
+    """In the service's OpenAPI."""
+    tag = {"name": "sync", "description": "CouchDB's replication protocol over what one person may see"}
+    api.spec.tag(tag)
+    DatabasePaths(api.spec, "/v1/users/me/sync", "OfMine", tag["name"], private=True).describe(writable=True)
 
 
 # The database.
@@ -100,8 +109,8 @@ def changes() -> Response:
 @require_user
 def bulk_get() -> Response:
     """Documents in the revisions asked for: 1 partition query, 1 global query at orders if there are orders among them"""
-    asked = wire.members(wire.body_object(), "docs")
-    ids = [wire.text(each, "id") for each in asked]
+    asked = wire.asked_documents()
+    ids = [each["id"] for each in asked]
     snapshot = _snapshot(orders=any(docid.startswith(ORDER_PREFIX) for docid in ids))
     revs, latest = wire.flag("revs"), wire.flag("latest")
     results = [
@@ -169,7 +178,7 @@ def delete_point(name: str) -> Response:
     return json_answer({"ok": True, "id": f"_local/{name}", "rev": "0-0"})
 
 
-@sync.get("/<string:docid>")
+@sync.get("/<document:docid>")
 @require_user
 def get_document(docid: str) -> Response:
     """One document, one revision of it (`rev`), or those of its branches (`open_revs`): 1 partition query"""
@@ -181,7 +190,7 @@ def get_document(docid: str) -> Response:
             return wire.revisions_answer({"ok": doc} for doc in act.leaves(snapshot, docid, revs=revs))
         found = [(rev, act.revision_of(snapshot, docid, rev, revs=revs, latest=latest)) for rev in wanted]
         return wire.revisions_answer({"ok": doc} if doc else {"missing": rev} for rev, doc in found)
-    rev = request.args.get("rev")
+    rev = wire.asked_revision()
     doc = (
         act.revision_of(snapshot, docid, rev, revs=revs, latest=latest)
         if rev
@@ -192,29 +201,30 @@ def get_document(docid: str) -> Response:
     return json_answer(doc, etag=f'"{doc["_rev"]}"')
 
 
-@sync.put("/<string:docid>")
+@sync.put("/<document:docid>")
 @require_user
 def put_document(docid: str) -> Response:
     """Writes one document over the revision it names"""
     doc = wire.body_object()
     if doc.get("_id", docid) != docid:
         raise BadRequest("Document ID must match the address.")
-    rev = request.args.get("rev") or doc.get("_rev")
+    rev = wire.asked_revision() or doc.get("_rev")
     return _written({**doc, "_id": docid} | ({"_rev": rev} if rev else {}))
 
 
-@sync.delete("/<string:docid>")
+@sync.delete("/<document:docid>")
 @require_user
 def delete_document(docid: str) -> Response:
     """Deletes one document in the revision it names"""
-    rev = request.args.get("rev") or request.headers.get("If-Match", "").strip('"')
+    rev = wire.asked_revision() or request.headers.get("If-Match", "").strip('"')
     return _written({"_id": docid, "_deleted": True} | ({"_rev": rev} if rev else {}))
 
 
-@sync.route("/<string:docid>/<path:name>", methods=["GET", "PUT", "POST", "DELETE"])
+@sync.route("/_design/<path:name>", methods=["GET", "PUT", "POST", "DELETE"])
+@sync.route("/<document:docid>/<path:name>", methods=["GET", "PUT", "POST", "DELETE"])
 @require_user
-def attachment(docid: str, name: str) -> Response:
-    """There are none."""
+def attachment(name: str, docid: str = "_design") -> Response:
+    """There are none, and no designs."""
     if request.method == "GET":
         raise MissingDocument("Document is missing attachment")
     raise Forbidden("No attachments are kept here.")

@@ -1,7 +1,18 @@
 """The service against its own OpenAPI page."""
 
+import pytest
+
+from services.products.documents import DESIGN
 from tests.contract import keep_contract
 from tests.services.products.conftest import ADMIN, SERVICE, Shop, product, token
+
+
+@pytest.fixture(scope="module")
+def shop(prepared, service, neighbours) -> Shop:
+    """Devices wait for a second."""
+    prepared(DESIGN)
+    urls = {"USERS_URL": neighbours.url, "ORDERS_URL": neighbours.url}
+    return Shop(service("products", ACCESS_LOG="false", SYNC_WAIT_SECONDS="1", **urls), neighbours)
 
 
 def test_every_endpoint_keeps_its_contract(shop: Shop):

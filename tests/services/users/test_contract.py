@@ -31,7 +31,7 @@ def users_url(prepared, service, environment):
     service("products")
     service("orders")
     unlimited = {"LOGIN_TRIES_PER_ADDRESS": "1000000", "LOGIN_TRIES_PER_ACCOUNT": "1000000"}
-    return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", **unlimited)
+    return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", SYNC_WAIT_SECONDS="1", **unlimited)
 
 
 def test_nothing_it_is_sent_makes_it_break_its_word(users_url, admin, environment):

@@ -52,6 +52,7 @@ REQUESTS = {
     "sync: what changed, when nothing did": Calls(reads=1, globals=1),
     "sync: documents fetched": Calls(reads=1),
     "sync: a basket line pushed": Calls(reads=3, globals=1, writes=2),
+    "kept category: what changed, when nothing did": Calls(),
 }
 # What the pages of the storefront cost, all services together, when they are not sent again from its cache. Counts beside a
 # category's filters are kept, and counted again in the background: at most one read a second for a category that changes and is
@@ -78,6 +79,8 @@ PAGES = {
     "orders": Calls(globals=1),
     "account": Calls(reads=1),
     "log-in form": Calls(),
+    "a device asks who is here": Calls(),
+    "a device asks what the basket costs, after a change": Calls(reads=2, globals=2),
 }
 # Documents that one order writes until it is delivered, the worker's included; each document in a bulk counts.
 # Its summary is one of them, written again by the worker for each thing that happens to the order.

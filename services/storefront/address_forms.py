@@ -38,6 +38,26 @@ def address_form(
     return Form(fields, {"country": country})
 
 
+def any_address_form(countries: Sequence[str]) -> Form:
+    """A form for an address in whichever country, to be filled in without the shop: what is missing or wrong it says later."""
+    city = Field("city", _("Town or city"), autocomplete="address-level2", required=False, max_length=100)
+    region = Field("region", _("Region"), autocomplete="address-level1", required=False, max_length=100)
+    postcode = Field("postcode", _("Postcode"), autocomplete="postal-code", required=False, max_length=20)
+    fields = (
+        NAME,
+        _country("", countries),
+        _COMPANY,
+        _LINE1,
+        _LINE2,
+        city,
+        region,
+        postcode,
+        _PHONE,
+        DEFAULT,
+    )
+    return Form(fields)
+
+
 def is_text(sent: Mapping[str, str]) -> bool:
     """Whether a form of the last version was sent, whose address is one text."""
     return bool(sent.get(_TEXT)) and not sent.get("line1")

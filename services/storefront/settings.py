@@ -44,6 +44,11 @@ class Settings(WebSettings):
         5_000_000,
         "the largest picture uploaded at the desk; what the products service takes",
     )
+    kept_picture_bytes: int = setting(
+        "KEPT_PICTURE_BYTES",
+        20_000_000,
+        "how much of the pictures of kept departments a customer's device fetches ahead; 0: none",
+    )
     media_dir: str = setting("MEDIA_DIR", "", "folder behind `/media`, the sample shop's pictures")
     mail_dir: str = setting("MAIL_DIR", "", "Maildir shown at `/mailbox` (local mode only)")
     menu_seconds: float = setting(

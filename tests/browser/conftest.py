@@ -94,6 +94,8 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
                     "htmx:sendError",
                     "a status of 409",
                     "a status of 401",
+                    "a status of 402",
+                    "ERR_CONNECTION_RESET",
                     "a status of 403",
                 )
             )

@@ -1,48 +1,34 @@
 """The shop without a network: Chromium with its network cut, as a phone in a tunnel."""
 
-import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
 
-import orjson
-import pytest
 import requests
 from playwright.sync_api import Page, expect
 
-from tests.bench.running import ADMIN_EMAIL, Shop
-from tests.browser.conftest import log_in, register, write_address
+from tests.bench.running import Shop
+from tests.browser.conftest import log_in
+from tests.browser.offline_device import (
+    BASKET_OF_THE_SHOP,
+    NAMES_OF_DATABASES,
+    WHOLE,
+    Visit,
+    admin,
+    basket_on,
+    count,
+    join,
+    kept,
+    orders_of,
+    peg,
+    prepare,
+    put_in,
+    sell,
+    visit,
+    without_network,
+)
 from tests.people import PASSWORD
 from tests.waiting import eventually
 
-Visit = Callable[..., Page]
-
-
-@pytest.fixture
-def visit(visit: Visit) -> Visit:
-    """Windows with a service worker; what a cut network is to the console is expected."""
-    return lambda **options: _with_worker(visit(worker=True, **options))
-
-
-def _with_worker(page: Page) -> Page:
-    page.goto("/")
-    wait_for_worker(page)
-    return page
-
-
-def wait_for_worker(page: Page) -> None:
-    page.evaluate(
-        "() => navigator.serviceWorker.controller || new Promise((done) => navigator.serviceWorker.addEventListener('controllerchange', done, { once: true })).then(() => null)"
-    )
-
-
-@contextmanager
-def without_network(page: Page) -> Iterator[None]:
-    page.context.set_offline(True)
-    try:
-        yield
-    finally:
-        page.context.set_offline(False)
+__all__ = ["admin", "count", "peg", "sell", "visit"]
 
 
 def open_first_product(page: Page) -> str:
@@ -85,89 +71,6 @@ def test_browsers_may_install_it(visit: Visit) -> None:
     assert (manifest["errors"], manifest["url"].endswith("/manifest.webmanifest")) == ([], True)
     errors = session.send("Page.getInstallabilityErrors")["installabilityErrors"]
     assert [each["errorId"] for each in errors] == ["in-incognito"], "but for the window of the test itself"
-
-
-# A customer's own data.
-
-WHOLE = "The shop cannot be reached. Are you online?"
-
-
-@pytest.fixture(scope="module")
-def sell(shop: Shop) -> Callable[[str, int], None]:
-    """sell(name, pence): a product of this file's at this price, or at this price from now on."""
-    answer = requests.post(
-        f"{shop.urls['users']}/v1/sessions",
-        json={"email": ADMIN_EMAIL, "password": shop.admin_password},
-        timeout=30,
-    )
-    headers = {
-        "Authorization": f"Bearer {answer.json()['access_token']}",
-        "Content-Type": "application/x-ndjson",
-    }
-
-    def sell(name: str, pence: int) -> None:
-        product = {
-            "productid": name,
-            "name": f"Tent peg {name}",
-            "taxonomy": ["Garden", "Tent pegs"],
-            "keywords": [],
-            "brand": "Oak & Co",
-            "colours": ["red"],
-            "description": "Holds a tent without a network.",
-            "price": {"amount": pence, "currency": "GBP"},
-            "delivery": {"amount": 300, "currency": "GBP"},
-            "image": "",
-            "stock": 50,
-        }
-        url = f"{shop.urls['products']}/v1/products/import"
-        answer = requests.post(url, orjson.dumps(product) + b"\n", headers=headers, timeout=60)
-        assert answer.json()["failed"] == [], answer.text
-
-    return sell
-
-
-@pytest.fixture
-def peg(sell: Callable[[str, int], None]) -> str:
-    name = f"peg-{secrets.token_hex(4)}"
-    sell(name, 700)
-    return name
-
-
-def join(page: Page) -> str:
-    """A customer with an address; their e-mail address."""
-    email = register(page, "Nora Tunnel")
-    page.goto("/account")
-    write_address(page, "Nora Tunnel", "1 High Street")
-    page.get_by_role("button", name="Add it").click()
-    page.get_by_text("Address added.").wait_for()
-    return email
-
-
-def kept(page: Page, prefix: str) -> list[dict[str, Any]]:
-    """Documents of the customer's database on this device."""
-    return page.evaluate(
-        "prefix => globalThis.shopDevice?.open() ? shopDevice.documents(prefix) : []", prefix
-    )
-
-
-def basket_on(page: Page) -> dict[str, int]:
-    return {doc["productid"]: doc["quantity"] for doc in kept(page, "basket-")}
-
-
-def orders_of(page: Page) -> int:
-    page.goto("/orders")
-    return page.locator(".order-row").count()
-
-
-def prepare(page: Page, peg: str) -> None:
-    """The customer's data is on the device, and the product's page was seen."""
-    page.goto(f"/product/{peg}")
-    eventually(lambda: kept(page, "delivery"))
-
-
-def put_in(page: Page) -> None:
-    page.get_by_role("button", name="Add to basket").click()
-    page.get_by_text("Added to the basket on this device.").wait_for()
 
 
 def test_an_order_without_a_network_is_placed_once_when_there_is_one(visit: Visit, peg: str) -> None:
@@ -272,12 +175,11 @@ def test_logging_out_wipes_the_device(visit: Visit, peg: str) -> None:
     page = visit()
     join(page)
     prepare(page, peg)
-    names = "async () => (await indexedDB.databases()).map(({ name }) => name)"
-    assert page.evaluate(names)
+    assert page.evaluate(NAMES_OF_DATABASES)
     page.goto("/account")
     page.get_by_role("button", name="Log out").click()
     expect(page.locator(".me").get_by_text("Log in")).to_be_attached()
-    eventually(lambda: page.evaluate(names) == [])
+    eventually(lambda: page.evaluate(NAMES_OF_DATABASES) == [])
     assert page.evaluate("Object.keys(localStorage)") == []
     with without_network(page):
         page.goto(f"/product/{peg}")
@@ -296,11 +198,7 @@ def test_a_session_that_was_ended_elsewhere_wipes_the_device(visit: Visit, shop:
     assert (
         requests.delete(f"{url}/v1/sessions?everywhere=true", headers=bearer, timeout=30).status_code == 204
     )
-    names = "async () => (await indexedDB.databases()).map(({ name }) => name)"
-    eventually(lambda: page.evaluate(names) == [])
-
-
-BASKET_OF_THE_SHOP = "async () => (await (await fetch('/device')).json()).quote.lines.map(({ key }) => key)"
+    eventually(lambda: page.evaluate(NAMES_OF_DATABASES) == [])
 
 
 def test_a_kept_department_is_searched_and_bought_from_without_a_network(visit: Visit, peg: str) -> None:

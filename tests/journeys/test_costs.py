@@ -159,6 +159,9 @@ def actions(shop: Shop) -> dict[str, Action]:
             f"{sync}/_bulk_get", json={"docs": [{"id": "profile"}]}, headers=device
         ),
         "sync: a basket line pushed": push_line,
+        "kept category: what changed, when nothing did": lambda: requests.get(
+            f"{products}/v1/products/sync/{quote(quote(category['category'], safe=''), safe='')}/_changes"
+        ),
     }
 
 
@@ -288,6 +291,8 @@ def walks(shop: Shop, customer: Visitor, guest: Visitor, order: str) -> dict[str
         "orders": lambda: customer.get("/orders"),
         "account": lambda: customer.get("/account"),
         "log-in form": lambda: stranger.get("/login"),
+        "a device asks who is here": lambda: customer.get("/device"),
+        "a device asks what the basket costs, after a change": lambda: customer.get("/device/quote"),
     }
 
 

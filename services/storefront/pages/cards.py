@@ -139,14 +139,15 @@ def _foot(product: Product, name: str, inputs: str, texts: _Texts) -> str:
         return texts.sold_out
     later = f'<span class="tag warn">{escape(text)}</span> ' if (text := note(product)) else ""
     if not product.get("options"):
-        return later + _add_form(escaped(product["productid"]), name, inputs, texts)
+        return later + _add_form(product, name, inputs, texts)
     href = _href(product["productid"])
     return f'{later}<a class="button second" href="{href}">{texts.choose}<span class="hide-text"> {name}</span></a>'
 
 
-def _add_form(productid: str, name: str, inputs: str, texts: _Texts) -> str:
-    before, after = texts.add
-    return f"""<form method="post" action="/basket" hx-post="/basket" hx-target="#notes" hx-swap="innerHTML">\
+def _add_form(product: Product, name: str, inputs: str, texts: _Texts) -> str:
+    """What it costs is for the basket of a device without a network."""
+    (before, after), productid, price = texts.add, escaped(product["productid"]), product["price"]
+    return f"""<form method="post" action="/basket" data-productid="{productid}" data-amount="{price["amount"]}" data-currency="{price["currency"]}" hx-post="/basket" hx-target="#notes" hx-swap="innerHTML">\
 {inputs}<input type="hidden" name="productid" value="{productid}"><input type="hidden" name="name" value="{name}">\
 <button class="second">{before}{name}{after}</button></form>"""
 

@@ -21,6 +21,7 @@ from services.storefront.pages.payment import take_out_of_basket
 from services.storefront.pages.visitor import customer_group, leave, logged_in, token
 from services.storefront.rules import messages
 from services.storefront.rules.payments import SANDBOX_CARDS, payment_page
+from services.storefront.rules.variants import line_key
 from services.storefront.translation import gettext as _
 from shared.addresses import PARTS
 from shared.errors import AisleError, BadRequest, Unauthorized, Unavailable
@@ -69,7 +70,10 @@ def refuse(error: AisleError) -> BaseResponse:
 
 @device.get("")
 def who() -> BaseResponse:
-    """Who is here ("" for nobody), what a script sends with what it posts, and how an order can be paid without a page in between."""
+    """Who is here ("" for nobody), what a script sends with what it posts, and how an order can be paid without a page in between.
+
+    Every page asks this, so it asks no service.
+    """
     found = logged_in()
     if found is None:
         return _json({"owner": ""})
@@ -83,9 +87,17 @@ def who() -> BaseResponse:
             if page
             else [{"token": card.token, "words": _(card.words)} for card in SANDBOX_CARDS],
             "payment_page": page.name if page else "",
-            "quote": _quote(),
+            "currency": chosen_currency(),
+            "language": goods_language(),
+            "picture_bytes": settings.kept_picture_bytes,
         }
     )
+
+
+@device.get("/quote")
+def basket_quote() -> BaseResponse:
+    """What the basket costs, and the names and prices of what is in it and on the wish list: asked for when one of them changed."""
+    return _json(_quote())
 
 
 @device.route("/sync/", defaults={"path": ""})
@@ -130,7 +142,7 @@ def place() -> BaseResponse:
     )
 
 
-def _quote() -> Json | None:
+def _quote() -> Json:
     """What is in the basket, with names and prices, and its total at the default address: what an order without a network expects to cost."""
     me = services().users.me(token())
     found = baskets.priced(
@@ -146,7 +158,12 @@ def _quote() -> Json | None:
         for line in found.lines
         if line.product
     ]
-    shown: Json = {"lines": lines, "language": goods_language(), "currency": chosen_currency()}
+    shown: Json = {
+        "lines": lines,
+        "wishes": _wishes(),
+        "language": goods_language(),
+        "currency": chosen_currency(),
+    }
     part = found.parts[0] if len(found.parts) == 1 else None
     address = next((each for each in me["addresses"] if each["default"]), None)
     if part is None or not part.buyable or address is None:
@@ -168,6 +185,19 @@ def _quote() -> Json | None:
         "shipping": total["shipping"]["id"],
         "total": total["total"],
     }
+
+
+def _wishes() -> list[Json]:
+    """The newest page of the wish list; what is no longer sold has no price."""
+    try:
+        found = services().users.wishes(token(), "", chosen_currency(), goods_language())
+    except AisleError:
+        return []  # the products cannot be asked just now
+    return [
+        {"key": line_key(each), "name": each["name"], "price": each["price"]}
+        for each in found["items"]
+        if each["price"]
+    ]
 
 
 def _target(path: str, asked: dict[str, str]) -> str:

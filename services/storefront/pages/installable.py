@@ -5,10 +5,13 @@ from functools import cache
 import orjson
 from flask import Blueprint, Response, render_template
 
+from services.storefront import address_forms
 from services.storefront.pages.assets import STATIC, asset, release
+from services.storefront.pages.context import dependencies
 from services.storefront.pages.language import chosen_language
 from services.storefront.rules.progress import STATUS_LABELS
 from services.storefront.translation import gettext as _
+from shared.errors import AisleError
 
 installable = Blueprint("installable", __name__)
 
@@ -86,8 +89,16 @@ def worker() -> Response:
 @installable.get("/offline")
 def offline() -> Response:
     """What is on the device: the worker keeps it, its script fills it."""
+    try:
+        countries = dependencies().shipping_methods.get()["countries"]
+    except AisleError:
+        countries = []  # where the shop delivers is not known now: it says so of an address
+    address = address_forms.any_address_form(countries)
     statuses = orjson.dumps({status: _(label) for status, label in STATUS_LABELS.items()}).decode()
-    return Response(render_template("offline.html", statuses=statuses), headers={"Cache-Control": "no-cache"})
+    return Response(
+        render_template("offline.html", statuses=statuses, address=address),
+        headers={"Cache-Control": "no-cache"},
+    )
 
 
 def shell() -> tuple[str, ...]:

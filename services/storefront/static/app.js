@@ -38,6 +38,24 @@
   /* A page of the shop itself says whose it is; one that was kept, or made on the device, cannot know. */
   const known = localStorage.getItem("aisle-owner");
   const fromDevice = texts.kept || texts.asked;
+
+  /* Who logged out without a network is logged out at the shop before anything else. */
+  const LEAVING = "aisle-leaving";
+  async function tellLeaving() {
+    const found = await fetch("/device").then((answer) => answer.json()).catch(() => null);
+    if (!found) return;
+    if (found.owner) {
+      const answer = await fetch("/logout", { method: "POST", headers: { "X-CSRF-Token": found.csrf }, redirect: "manual" }).catch(() => null);
+      if (answer?.type !== "opaqueredirect" && !answer?.ok) return;
+    }
+    localStorage.removeItem(LEAVING);
+    if (found.owner) location.replace(fromDevice || location.pathname === "/account" ? "/" : location.href);
+  }
+  if (localStorage.getItem(LEAVING)) {
+    addEventListener("online", tellLeaving);
+    if (texts.owner || fromDevice) return void tellLeaving();
+    localStorage.removeItem(LEAVING);
+  }
   if (!texts.owner && !known) return;
 
   const script = (name) => new Promise((done, failed) => document.head.append(Object.assign(document.createElement("script"), { src: folder + name, onload: done, onerror: failed })));
@@ -77,7 +95,9 @@
         button.disabled = false;
       });
     }
-    if (device.token()) await kept.fill();
+    if (!device.token()) return;
+    await kept.fill();
+    kept.follow().catch(() => {});
   }
 
   async function start() {
@@ -90,11 +110,13 @@
       navigator.storage?.persist?.();
       await device.send();
       device.sync();
+      device.refreshQuote().catch(() => {});
     }
     addEventListener("online", async () => {
       if ((await device.who())?.owner) {
         await device.send();
         device.sync();
+        device.refreshQuote().catch(() => {});
       }
     });
     navigator.serviceWorker.addEventListener("message", ({ data }) => data === "send" && device.send());
@@ -102,13 +124,18 @@
   }
   setTimeout(() => start().catch(() => {}), fromDevice || texts.eager !== undefined ? 0 : 1000); // after the page; one that is left at once costs nothing
 
-  /* Logging out leaves nothing behind, whether or not the shop can be reached. */
+  /* Logging out leaves nothing behind, whether or not the shop can be reached; the next page that the shop answers says which. */
   document.addEventListener("submit", async (event) => {
     if (!event.target.matches("[action='/logout']")) return; // of an account that is erased the next page wipes: the shop may refuse
     event.preventDefault();
     event.stopImmediatePropagation();
     await ready.then((device) => device.leave()).catch(() => {});
-    event.target.submit();
+    localStorage.setItem(LEAVING, "yes");
+    const body = new URLSearchParams(new FormData(event.target));
+    const answer = await fetch("/logout", { method: "POST", body, redirect: "manual" }).catch(() => null);
+    if (!answer) location.replace("/offline");
+    else if (answer.type === "opaqueredirect") location.replace("/");
+    else event.target.submit(); // the page says what is wrong
   }, true);
 
   /* Without a network things go into the basket of the device; its sync puts them into the shop's. */
@@ -119,7 +146,19 @@
     if (!device.open()) return;
     const { productid, amount, currency } = form.dataset;
     const price = { amount: Number(amount), currency };
-    await device.add(form.elements.productid.value, Number(form.elements.quantity.value), { productid, name: form.elements.name.value, price });
+    await device.add(form.elements.productid.value, Number(form.elements.quantity?.value ?? 1), { productid, name: form.elements.name.value, price });
     say(texts.textAdded, "good");
+  });
+
+  /* And onto the wish list of the device. */
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (navigator.onLine || !form.matches("form[action='/wishes']")) return;
+    event.preventDefault();
+    const device = await ready;
+    if (!device.open()) return;
+    const { productid, name, amount, currency } = form.dataset;
+    await device.wish(form.elements.productid.value, { productid, name, price: amount && { amount: Number(amount), currency } });
+    say(texts.textWished, "good");
   });
 })();

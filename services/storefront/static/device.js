@@ -1,10 +1,14 @@
 /* A customer's own data on their device: PouchDB syncs it while a page is open, orders wait here for a network.
    Two databases: `aisle-OWNER` is what `/v1/users/me/sync` has of them, `aisle-OWNER-here` what only this device knows:
-   `order-KEY` {state: waiting | sending | refused | placed, sent, total, ...}, `quote` (see `GET /device`) and `product-KEY` {name, price}. */
+   `order-KEY` {state: waiting | sending | refused | placed, sent, total, ...}, `shop` (see `GET /device`), `quote` (`GET /device/quote`),
+   `product-KEY` {name, price} and `denied-ID` {reason, sent}: what the shop did not take. */
 globalThis.shopDevice = (() => {
   "use strict";
 
   const OWNER = "aisle-owner";
+  const LEAVING = "aisle-leaving"; // see app.js: it outlives what is wiped
+  const QUOTE_MS = 900_000;
+  const PLACED_MS = 7 * 86_400_000; // for so long a placed order is named here, too
   const owner = () => localStorage.getItem(OWNER) ?? "";
   const changed = new EventTarget();
   const tell = () => changed.dispatchEvent(new Event("change"));
@@ -30,12 +34,34 @@ globalThis.shopDevice = (() => {
     if (left) return null;
     if (owner() && found.owner !== owner()) await wipe();
     if (!found.owner) return found;
-    csrf = found.csrf;
-    localStorage.setItem(OWNER, found.owner);
+    const { csrf: token, owner: current, ...shop } = found;
+    csrf = token;
+    localStorage.setItem(OWNER, current);
     open();
-    await put(here, "quote", { ...found.quote, cards: found.cards, payment_page: found.payment_page });
-    for (const { key, name, price } of found.quote?.lines ?? []) await put(here, `product-${key}`, { name, price });
+    await put(here, "shop", shop);
     return found;
+  }
+
+  /* What the basket costs is asked for when it is another one than the shop was asked about, or a quarter of an hour ago; what the
+     shop has not heard of yet is asked about again. */
+  const refreshQuote = (tries = 3) => navigator.locks.request("aisle-quote", async () => {
+    if (!csrf || !open() || !navigator.onLine) return;
+    const [about, known] = [await subject(), await here.get("quote").catch(() => ({}))];
+    if (known.about === about && Date.now() - known.asked < QUOTE_MS) return;
+    const answer = await fetch("/device/quote").catch(() => null);
+    if (!answer?.ok || left) return;
+    const quote = await answer.json();
+    const settled = sameItems(quote.lines, await basket());
+    await put(here, "quote", { ...quote, about: settled ? about : "", asked: Date.now() });
+    for (const { key, name, price } of [...quote.lines, ...quote.wishes]) await put(here, `product-${key}`, { name, price });
+    if (!settled && tries) setTimeout(() => refreshQuote(tries - 1).catch(() => {}), 2000);
+  });
+
+  async function subject() {
+    const shop = await here.get("shop").catch(() => ({}));
+    const addresses = (await all(mine, "delivery")).map(({ _id, _rev, default: first }) => first && [_id, _rev]);
+    const wishes = (await all(mine, "wish-")).map(({ _id }) => _id);
+    return JSON.stringify([await quantities(), addresses, wishes, shop.currency, shop.language]);
   }
 
   async function put(database, id, content) {
@@ -66,40 +92,68 @@ globalThis.shopDevice = (() => {
         },
       });
       live = mine.sync(remote, { live: true, retry: true, batch_size: 50 })
-        .on("denied", ({ doc }) => note(doc))
+        .on("denied", ({ doc }) => refused(doc).catch(() => {}))
+        .on("paused", () => refreshQuote().catch(() => {}))
         .on("error", done)
         .on("complete", done);
     }));
   }
 
-  /* What the shop did not take is said, once. */
-  async function note(refused) {
-    await put(here, `denied-${refused.id}`, { reason: refused.reason });
-    document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words: refused.reason, mood: "warn" } }));
+  /* What the shop did not take is said and kept until it is dismissed; the device has again what the shop has. */
+  const undone = new Set();
+  async function refused({ id, reason }) {
+    if (undone.has(id)) return; // nor did it take that back
+    undone.add(id);
+    const sent = await mine.get(id).catch(() => null);
+    await put(here, `denied-${id}`, { reason, sent: { ...sent } });
+    document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words: reason, mood: "warn" } }));
+    const answer = await fetch(`/device/sync/${encodeURIComponent(id)}`).catch(() => null);
+    if (answer?.status === 404 && sent) await mine.remove(sent);
+    if (!answer?.ok) return;
+    const { _id, _rev, ...content } = await answer.json();
+    await put(mine, id, content);
   }
 
   /* The basket. */
-  async function basket() {
-    const lines = (await all(mine, "basket-")).map(({ productid, sku, quantity }) => ({ key: sku || productid, quantity }));
-    return Promise.all(lines.map(async (line) => ({ ...line, ...(await here.get(`product-${line.key}`).then(({ name, price }) => ({ name, price }), () => ({ name: line.key }))) })));
-  }
+  const quantities = async () => (await all(mine, "basket-")).map(({ productid, sku, quantity }) => ({ key: sku || productid, quantity }));
+  const named = (line) => here.get(`product-${line.key}`).then(({ name, price }) => ({ ...line, name, price }), () => ({ ...line, name: line.key }));
+  const basket = async () => Promise.all((await quantities()).map(named));
 
   async function setQuantity(key, quantity, productid = key) {
     const there = await mine.get(`basket-${key}`).catch(() => null);
     if (!quantity) return there && mine.remove(there);
-    const line = there ?? { _id: `basket-${key}`, type: "basketline", productid, ...(productid === key ? {} : { sku: key }) };
+    const line = there ?? { _id: `basket-${key}`, type: "basketline", ...itself(key, productid) };
     return mine.put({ ...line, quantity: Math.min(99, quantity) });
   }
 
+  const itself = (key, productid) => ({ productid, ...(productid === key ? {} : { sku: key }) });
+
   async function add(key, quantity, { productid, name, price }) {
     const there = await mine.get(`basket-${key}`).catch(() => null);
-    await put(here, `product-${key}`, { name, price });
+    if (price) await put(here, `product-${key}`, { name, price });
     await setQuantity(key, (there?.quantity ?? 0) + quantity, productid);
+  }
+
+  /* The wish list. */
+  async function wish(key, { productid, name, price }) {
+    if (price) await put(here, `product-${key}`, { name, price });
+    const there = await mine.get(`wish-${key}`).catch(() => null);
+    if (!there) await mine.put({ _id: `wish-${key}`, type: "wish", ...itself(key, productid) });
+  }
+
+  const wishes = async () => Promise.all((await all(mine, "wish-")).map(({ _id, productid, sku }) => named({ id: _id, key: sku || productid, productid })));
+
+  /* Delivery addresses, the newest of which that says so is the default. */
+  async function saveAddress(id, fields) {
+    const there = id ? await mine.get(id) : { type: "userdelivery" };
+    const filled = Object.fromEntries(Object.entries({ ...there, ...fields }).filter(([, value]) => value !== ""));
+    await mine.put({ ...filled, _id: id || `delivery${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}` });
   }
 
   /* What an order of the basket is expected to cost: as the shop last said, else its goods at known prices and the delivery of then. */
   async function expected() {
-    const [lines, quote] = [await basket(), await here.get("quote").catch(() => ({}))];
+    const shop = await here.get("shop").catch(() => ({}));
+    const [lines, quote] = [await basket(), { ...shop, ...(await here.get("quote").catch(() => ({}))) }];
     const currencies = new Set(lines.map(({ price }) => price?.currency));
     if (!lines.length || currencies.size > 1 || currencies.has(undefined)) return { lines, quote, total: null };
     const [currency] = currencies;
@@ -111,7 +165,7 @@ globalThis.shopDevice = (() => {
   }
 
   function sameItems(items, lines) {
-    const listed = (list) => JSON.stringify(list.map(({ productid, key, quantity }) => [productid ?? key, quantity]).sort());
+    const listed = (list) => JSON.stringify(list.map(({ productid, key, quantity }) => [key ?? productid, quantity]).sort());
     return listed(items) === listed(lines);
   }
 
@@ -137,14 +191,24 @@ globalThis.shopDevice = (() => {
     await send();
   }
 
-  /* Sends what waits, each order under its own key: the shop knows one that was sent before. */
-  const send = () => navigator.locks.request("aisle-send", async () => {
+  /* Sends what waits, each order under its own key: the shop knows one that was sent before. One page of this browser does it at a time;
+     what could not be sent is tried again, later and later. */
+  let again;
+  const send = (pause = 10_000) => navigator.locks.request("aisle-send", async () => {
+    clearTimeout(again);
     if (!open() || !navigator.onLine) return;
-    const waiting = (await all(here, "order-")).filter(({ state }) => state === "waiting");
-    if (waiting.length && !csrf && !(await who())?.owner) return;
+    const waiting = await unsent();
+    if (waiting.length && !csrf && !(await who())?.owner) return later(pause);
     for (const each of waiting) await sendOne(each);
     await badge();
+    if ((await unsent()).length) later(pause);
   });
+
+  const unsent = async () => (await all(here, "order-")).filter(({ state }) => state === "waiting");
+
+  function later(pause) {
+    again = setTimeout(() => send(Math.min(2 * pause, 300_000)).catch(() => {}), pause);
+  }
 
   async function sendOne(each, again = true) {
     await here.put({ ...(await here.get(each._id)), tried: true }); // from now on it may have arrived
@@ -176,7 +240,9 @@ globalThis.shopDevice = (() => {
   const orders = () => all(here, "order-");
 
   async function badge() {
-    const open = (await orders()).filter(({ state }) => state !== "placed").length;
+    const [listed, before] = [await orders(), new Date(Date.now() - PLACED_MS).toISOString()];
+    for (const each of listed) if (each.state === "placed" && each.made < before) await here.remove(each);
+    const open = listed.filter(({ state }) => state !== "placed").length;
     if (open) await navigator.setAppBadge?.(open).catch(() => {});
     else await navigator.clearAppBadge?.().catch(() => {});
     tell();
@@ -185,7 +251,8 @@ globalThis.shopDevice = (() => {
 
   /* Nothing of anybody stays: databases, kept pages and pictures, the badge. */
   async function wipe() {
-    for (const name of Object.keys(localStorage)) if (/^(aisle-|_pouch_)/.test(name)) localStorage.removeItem(name); // PouchDB has some, too
+    const names = Object.keys(localStorage).filter((name) => name !== LEAVING && /^(aisle-|_pouch_)/.test(name)); // PouchDB has some, too
+    for (const name of names) localStorage.removeItem(name);
     live?.cancel?.();
     await Promise.all([mine, here].map((each) => each?.destroy()));
     mine = here = live = csrf = undefined;
@@ -204,5 +271,17 @@ globalThis.shopDevice = (() => {
     return wipe();
   }
 
-  return { owner, open, who, sync, basket, add, setQuantity, expected, order, orders, send, decide, badge, wipe, leave, changed, tell, token: () => csrf, documents: (prefix) => all(mine, prefix), write: (id, content) => put(mine, id, content), remove: async (id) => mine.remove(await mine.get(id)), remember: (id, content) => put(here, id, content), known: (id) => here.get(id).catch(() => null) };
+  return {
+    owner, open, who, sync, leave, wipe, changed, tell, token: () => csrf,
+    basket, add, setQuantity, wish, wishes, saveAddress, expected, refreshQuote,
+    order, orders, send, decide, badge,
+    documents: (prefix) => all(mine, prefix),
+    document: (id) => mine.get(id).catch(() => null),
+    write: (id, content) => put(mine, id, content),
+    remove: async (id) => mine.remove(await mine.get(id)),
+    remember: (id, content) => put(here, id, content),
+    known: (id) => here.get(id).catch(() => null),
+    denied: () => all(here, "denied-"),
+    dismiss: async (id) => here.remove(await here.get(id)),
+  };
 })();

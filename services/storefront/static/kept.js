@@ -1,9 +1,14 @@
 /* Departments kept on the device: `kept-ID` among the customer's documents says which, `places-ID` on this device what is in them,
-   and `aisle-kept-ID` is the shop's database of each category (`/v1/products/sync/...`), read only. */
+   and `aisle-kept-ID` is the shop's database of each category (`/v1/products/sync/...`), read only. Their small pictures are in a cache of
+   their own, within the shop's budget. */
 globalThis.shopKept = (() => {
   "use strict";
 
   const device = globalThis.shopDevice;
+  const PICTURES = "aisle-kept-pictures";
+  const BYTES = "X-Aisle-Bytes";
+  const MOST_LIVE = 2; // each holds a connection, of which browsers have six; the others are looked at now and then
+  const LOOK_MS = 60_000;
 
   async function idOf(category) {
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(category));
@@ -40,7 +45,55 @@ globalThis.shopKept = (() => {
       if (name.startsWith("_pouch_aisle-kept-") && !wanted.has(name)) await new PouchDB(name.replace("_pouch_", "")).destroy();
     }
     device.tell();
+    await fetchPictures();
   });
+
+  /* While a page is open: the first categories as they change, the others every minute. One page of this browser does it. */
+  const follow = () => navigator.locks.request("aisle-kept-live", async () => {
+    const places = (await Promise.all((await list()).map(({ category }) => knownPlaces(category)))).flat();
+    for (const { category: place } of places.slice(0, MOST_LIVE)) {
+      (await database(place)).replicate.from(remote(place), { live: true, retry: true }).on("change", device.tell).on("error", () => {});
+    }
+    if (places.length) await new Promise(() => setInterval(() => document.hidden || fill().catch(() => {}), LOOK_MS));
+  });
+
+  /* The smallest picture of each product, in the order of the departments, until the budget or a quarter of what the browser has left is full;
+     those of what is not kept any more go. */
+  async function fetchPictures() {
+    const { quota = Infinity, usage = 0 } = (await navigator.storage?.estimate?.().catch(() => null)) ?? {};
+    const budget = Math.min((await device.known("shop"))?.picture_bytes ?? 0, (quota - usage) / 4);
+    const saving = navigator.connection?.saveData;
+    const [cache, stay] = [await caches.open(PICTURES), new Set()];
+    let used = 0;
+    for (const address of new Set((await goods()).map(({ picture }) => picture).filter(Boolean))) {
+      const bytes = Number((await cache.match(address))?.headers.get(BYTES)) || (saving ? 0 : await fetchPicture(cache, address, budget - used));
+      if (bytes && used + bytes <= budget) {
+        used += bytes;
+        stay.add(address);
+      }
+    }
+    for (const request of await cache.keys()) if (!stay.has(new URL(request.url).pathname)) await cache.delete(request);
+    if (stay.size) device.tell();
+  }
+
+  /* How large it is; 0 where it is not there, or larger than what is left. */
+  async function fetchPicture(cache, address, most) {
+    if (most <= 0) return 0;
+    const answer = await fetch(address).catch(() => null);
+    if (!answer?.ok) return 0;
+    const body = await answer.blob();
+    if (body.size > most) return 0;
+    await cache.put(address, new Response(body, { headers: { "Content-Type": answer.headers.get("Content-Type"), [BYTES]: String(body.size) } }));
+    return body.size;
+  }
+
+  /* As pages show it, see rules/pictures.py: one that is kept here in its smallest size, or one of this site. */
+  function pictureOf({ image, pictures }) {
+    const [, digest] = /^\/v1\/pictures\/([0-9a-f]{64})$/.exec(image ?? "") ?? [];
+    if (image?.startsWith("/") && !digest) return /^\/(?![\\/])\S*$/.test(image) ? image : "";
+    const id = digest ?? pictures?.find(({ id }) => /^[0-9a-f]{64}$/.test(id))?.id;
+    return id ? `/pictures/${id}/320.webp` : "";
+  }
 
   function remote(place) {
     return new PouchDB(`${location.origin}/device/kept/${keyOf(place)}/`, {
@@ -55,31 +108,44 @@ globalThis.shopKept = (() => {
   /* As the shop lists them now, else as it did. */
   async function placesOf(category) {
     const answer = await fetch(`/device/kept?category=${encodeURIComponent(category)}`).catch(() => null);
-    if (!answer?.ok) return (await device.known(`places-${await idOf(category)}`))?.places ?? [];
+    if (!answer?.ok) return knownPlaces(category);
     const { places } = await answer.json();
     await device.remember(`places-${await idOf(category)}`, { places });
     return places;
   }
 
-  /* What can be bought of all that is kept, each variant by itself: {key, productid, name, price, stock}. */
+  const knownPlaces = async (category) => (await device.known(`places-${await idOf(category)}`))?.places ?? [];
+
+  /* Each department that is kept, with what can be bought of it, each variant by itself, in the shop's order:
+     {category, label, complete, goods: [{key, productid, name, price, stock, picture}]}. Not complete: only so many are kept of a category. */
+  async function departments() {
+    return Promise.all((await list()).map(async ({ category }) => {
+      const places = await knownPlaces(category);
+      const found = await Promise.all(places.map(({ category: place }) => contents(place)));
+      const label = places.find((place) => place.category === category)?.label ?? category.split("#").at(-1);
+      return { category, label, complete: found.every(({ complete }) => complete), goods: found.flatMap((each) => each.goods) };
+    }));
+  }
+
+  async function contents(place) {
+    const { rows } = await (await database(place)).allDocs({ include_docs: true });
+    const docs = new Map(rows.map(({ id, doc }) => [id, doc]));
+    const { productids = [], complete = true } = docs.get("category") ?? {};
+    return { complete, goods: productids.flatMap((productid) => sold(docs.get(`product-${productid}`) ?? {})) };
+  }
+
   async function goods() {
-    const found = new Map();
-    for (const { category } of await list()) {
-      for (const { category: place } of (await device.known(`places-${await idOf(category)}`))?.places ?? []) {
-        const { rows } = await (await database(place)).allDocs({ include_docs: true, startkey: "product-", endkey: "product-\uffff" });
-        for (const { doc } of rows) for (const each of sold(doc)) found.set(each.key, each);
-      }
-    }
-    return [...found.values()];
+    const found = (await departments()).flatMap((each) => each.goods);
+    return [...new Map(found.map((each) => [each.key, each])).values()];
   }
 
   function sold(product) {
     const words = [product.name, product.brand, product.description, ...(product.keywords ?? [])].join(" ").toLowerCase();
-    const { productid } = product;
-    if (!product.variants?.length) return product.price ? [{ key: productid, productid, name: product.name, price: product.price, stock: product.stock, words }] : [];
+    const [{ productid }, picture] = [product, pictureOf(product)];
+    if (!product.variants?.length) return product.price ? [{ key: productid, productid, name: product.name, price: product.price, stock: product.stock, picture, words }] : [];
     return product.variants.map(({ sku, options, price, stock }) => {
       const chosen = Object.values(options ?? {}).join(", ");
-      return { key: sku, productid, name: `${product.name} (${chosen})`, price: price ?? product.price, stock, words: `${words} ${chosen.toLowerCase()}` };
+      return { key: sku, productid, name: `${product.name} (${chosen})`, price: price ?? product.price, stock, picture, words: `${words} ${chosen.toLowerCase()}` };
     });
   }
 
@@ -88,5 +154,5 @@ globalThis.shopKept = (() => {
     return (await goods()).filter(({ words }) => asked.every((word) => words.includes(word)));
   }
 
-  return { list, isKept, keep, drop, fill, search };
+  return { list, isKept, keep, drop, fill, follow, departments, search };
 })();

@@ -6,6 +6,9 @@
   const asked = document.body.dataset.asked ?? "own";
   for (const each of document.querySelectorAll("[data-when]")) each.hidden = !each.dataset.when.split(" ").includes(asked);
 
+  document.getElementById("leaving").hidden = !localStorage.getItem("aisle-leaving"); // see app.js
+  if (localStorage.getItem("aisle-leaving")) for (const each of document.querySelectorAll("[data-when~=form]")) each.hidden = true;
+
   const kept = globalThis.shopKept;
   if (!device) return;
 
@@ -85,12 +88,75 @@
   async function drawRest() {
     const statuses = JSON.parse(texts.statuses);
     const list = (id, rows) => document.querySelector(`#${id} ul`).replaceChildren(...rows);
-    list("addresses", (await device.documents("delivery")).map((each) => element("li", {}, element("strong", { textContent: each.name }), " ", element("span", { textContent: each.address ?? each.line1 }))));
+    list("addresses", (await device.documents("delivery")).map(addressRow));
+    list("wishes", (await device.wishes()).map(wishRow));
+    const profile = (await device.document("profile")) ?? {};
+    document.querySelector("#profile [data-name]").textContent = profile.name ?? "";
+    document.querySelector("#profile [data-email]").textContent = profile.email ?? "";
+    const denied = await device.denied();
+    document.getElementById("denied").hidden = !denied.length;
+    list("denied", denied.map(deniedRow));
     const orders = (await device.documents("order-")).sort((one, other) => (one.date < other.date ? 1 : -1));
     list("orders", orders.map((each) => {
       const day = new Date(each.date).toLocaleDateString(language, { dateStyle: "medium" });
       return element("li", {}, element("a", { href: `/orders/${each.orderid}`, textContent: day }), ` ${money(each.total)} `, element("span", { className: "tag", textContent: statuses[each.status] ?? each.status }));
     }));
+  }
+
+  const written = (address) => address.address ?? [address.line1, address.postcode, address.city].filter(Boolean).join(", ");
+  const hidden = (words) => element("span", { className: "hide-text", textContent: ` ${words}` });
+
+  function act(words, about, does) {
+    const made = button(words, () => Promise.resolve(does()).then(redraw), "link");
+    made.append(hidden(about));
+    return made;
+  }
+
+  function addressRow(each) {
+    const tag = each.default ? [" ", element("span", { className: "tag good", textContent: texts.textDefault })] : [];
+    const first = each.default ? [] : [act(texts.textSetDefault, each.name, () => makeDefault(each._id))];
+    const acts = [...first, act(texts.textChange, each.name, () => fillAddress(each)), act(texts.textRemove, each.name, () => device.remove(each._id))];
+    return element("li", {}, element("strong", { textContent: each.name }), ...tag, " ", element("span", { textContent: written(each) }), element("span", { className: "row" }, ...acts));
+  }
+
+  async function makeDefault(id) {
+    await device.saveAddress(id, { default: true });
+    for (const each of await device.documents("delivery")) if (each._id !== id && each.default) await device.saveAddress(each._id, { default: false });
+  }
+
+  /* The form shows an address that is changed, or what the shop did not take. */
+  const addressForm = document.querySelector("[data-address] form");
+  function fillAddress({ _id, ...content }) {
+    addressForm.reset();
+    for (const field of addressForm.elements) {
+      if (field.type === "checkbox") field.checked = Boolean(content[field.name]);
+      else if (field.name && field.name !== "id") field.value = content[field.name] ?? "";
+    }
+    addressForm.elements.id.value = _id ?? "";
+    addressForm.parentElement.open = true;
+    addressForm.elements.name.focus();
+  }
+
+  async function saveAddress() {
+    const { id, default: first, ...fields } = Object.fromEntries(new FormData(addressForm));
+    const known = (await device.documents("delivery")).some(({ _id }) => _id === id);
+    await device.saveAddress(known ? id : "", { ...fields, ...(first ? { default: true } : {}) });
+    addressForm.reset();
+    addressForm.elements.id.value = "";
+    addressForm.parentElement.open = false;
+  }
+
+  function wishRow(each) {
+    const link = element("a", { href: `/product/${encodeURIComponent(each.productid)}`, textContent: each.name });
+    const move = () => device.add(each.key, 1, each).then(() => device.remove(each.id));
+    const price = element("span", { className: "sum", textContent: each.price ? money(each.price) : "" });
+    return element("li", { className: "row" }, link, price, act(texts.textMove, each.name, move), act(texts.textRemove, each.name, () => device.remove(each.id)));
+  }
+
+  function deniedRow({ _id, reason, sent }) {
+    const what = sent?.name ?? sent?.sku ?? sent?.productid ?? sent?.category ?? "";
+    const again = sent?.type === "userdelivery" ? [act(texts.textChange, what, () => device.dismiss(_id).then(() => fillAddress(sent)))] : [];
+    return element("li", {}, element("strong", { textContent: what }), " ", element("span", { className: "wrong", textContent: reason }), element("span", { className: "row" }, ...again, act(texts.textDismiss, what, () => device.dismiss(_id))));
   }
 
   const SHOWN = 60;
@@ -99,14 +165,20 @@
     const section = document.getElementById("departments");
     const found = await kept.search(section.querySelector("input").value);
     const status = section.querySelector("[data-found]");
-    section.hidden = !(await kept.list()).length;
+    const departments = await kept.departments();
+    section.hidden = !departments.length;
+    section.querySelector("[data-kept]").replaceChildren(...departments.map(({ category, label, complete }) => {
+      const some = complete ? [] : [element("span", { className: "quiet small", textContent: fill(status.dataset.textSome, { department: label }) })];
+      return element("li", { className: "row" }, element("span", { textContent: label }), ...some, act(texts.textRemove, label, () => kept.drop(category)));
+    }));
     status.textContent = fill(status.dataset.textFound, { count: found.length, shown: Math.min(SHOWN, found.length) });
     section.querySelector("[data-goods]").replaceChildren(...found.slice(0, SHOWN).map((each) => {
       const add = button(status.dataset.textAdd, () => device.add(each.key, 1, each));
       add.append(element("span", { className: "hide-text", textContent: ` ${each.name}` }));
       const link = element("a", { href: `/product/${encodeURIComponent(each.productid)}`, textContent: each.name });
       const stock = element("span", { className: "quiet small", textContent: fill(status.dataset.textStock, { count: each.stock }) });
-      return element("li", { className: "row" }, link, element("span", { className: "sum", textContent: money(each.price) }), stock, ...(each.stock > 0 ? [add] : []));
+      const picture = each.picture ? [element("img", { src: each.picture, alt: "", width: 48, height: 48, loading: "lazy" })] : [];
+      return element("li", { className: "row" }, ...picture, link, element("span", { className: "sum", textContent: money(each.price) }), stock, ...(each.stock > 0 ? [add] : []));
     }));
   }
 
@@ -128,6 +200,11 @@
     event.preventDefault();
     event.stopPropagation();
     device.order({ address_id: chosen("address_id"), card: chosen("card") }).then(redraw);
+  });
+  addressForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    saveAddress().then(redraw);
   });
   document.addEventListener("focusout", (event) => event.target.closest("[data-lines]") && setTimeout(redraw));
   document.getElementById("kept-words").addEventListener("input", drawKept);

@@ -90,7 +90,7 @@ async function picture(event) {
     keep(event, PICTURES, request, answer);
     return answer;
   } catch (error) {
-    const kept = await caches.match(request, { cacheName: PICTURES, ignoreVary: true });
+    const kept = await caches.match(request, { ignoreVary: true }); // seen, or of a kept department (`kept.js`)
     if (kept) return kept;
     throw error;
   }

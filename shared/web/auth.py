@@ -198,7 +198,8 @@ def sessions() -> Sessions:
 
 def client_address() -> str:
     """Where the request comes from: the peer, or whom one of our services (showing the secret) asks for."""
-    sent, secret = request.headers.get("X-Client-Address"), request.headers.get("X-Service-Secret")
+    sent: str | None = request.environ.get("HTTP_X_CLIENT_ADDRESS")
+    secret: str = request.environ.get("HTTP_X_SERVICE_SECRET", "")
     if (
         sent
         and secret

@@ -30,6 +30,7 @@ from shared.web.api import Blueprint, make_api
 from shared.web.audit import audit_blueprint
 from shared.web.auth import JwksKeys, Tokens
 from shared.web.bodies import ServiceRequest
+from shared.web.context import at_hand
 from shared.web.docs import docs_blueprint
 from shared.web.health import Checks, health_blueprint
 from shared.web.metrics import RequestMetrics, metrics_answer
@@ -113,6 +114,7 @@ class Service(Flask):
             service_calls() as called,
             self.counting() as tally,
             _deadline(environ),
+            at_hand(self.extensions.get("aisle.dependencies")),
         ):
 
             def start(

@@ -89,8 +89,8 @@ def _group_of(user: User | None, named: str) -> str:
 
 def _user() -> User | None:
     """Who is shown own prices; what is public is also answered to a token that is over."""
-    scheme = request.headers.get("Authorization", "").partition(" ")[0]
-    if scheme.lower() != "bearer":
+    sent: str = request.environ.get("HTTP_AUTHORIZATION", "")
+    if sent.partition(" ")[0].lower() != "bearer":
         return None
     try:
         return optional_user()

@@ -1,8 +1,13 @@
 """What every service answers alike: problems, ids, timing, health, metrics, pages about itself."""
 
 import re
+from contextlib import nullcontext
 
 import pytest
+
+from shared.settings import WebSettings
+from shared.web import current_dependencies
+from shared.web.factory import Service
 
 PROBLEM = {"type", "title", "status", "detail", "instance", "code"}
 
@@ -235,3 +240,18 @@ def test_a_key_that_the_page_forbids_is_refused(client, key):
     assert not (re.search(schema["pattern"], key) and len(key) <= schema["maxLength"])
     answer = client.post("/v1/things", json={"name": "x"}, headers={"Idempotency-Key": key})
     is_problem(answer, 422, "invalid")
+
+
+def test_each_service_in_a_process_acts_with_its_own_dependencies(settings: WebSettings) -> None:
+    inner, outer = Service("inner", settings, nullcontext), Service("outer", settings, nullcontext)
+    inner.extensions["aisle.dependencies"], outer.extensions["aisle.dependencies"] = {}, ()
+    inner.add_url_rule("/", view_func=lambda: type(current_dependencies(object)).__name__)
+    outer.add_url_rule(
+        "/",
+        view_func=lambda: (
+            f"{type(current_dependencies(object)).__name__} {inner.test_client().get('/').text} "
+            f"{type(current_dependencies(object)).__name__}"
+        ),
+    )
+
+    assert outer.test_client().get("/").text == "tuple dict tuple"

@@ -151,6 +151,10 @@ class SearchIndex(Declared):
     language: Language = ENGLISH
     translation: Translation | None = None
 
+    def __hash__(self) -> int:
+        """Of the name: what is remembered for an index is looked up with each query, and that of all its fields would cost more."""
+        return hash(self.name)
+
     @cached_property
     def exclusions(self) -> tuple[SearchField, ...]:
         return tuple(each for each in self.fields if each.kind == "exclusion")

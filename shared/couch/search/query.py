@@ -18,7 +18,7 @@ MAX_WORDS, MAX_COMBINED_WORDS = 16, 4
 MAX_EXCLUDING_WORDS, MAX_EXCLUDED_ROWS = 5, 40
 SEVERAL = 2
 PATH_WEIGHT = 6
-_MAX_REMEMBERED = 10_000
+_MAX_REMEMBERED, _MAX_CLAUSES = 10_000, 1_000
 
 _CODE = re.compile(r"[0-9]|[^\W_][-._/][^\W_]")
 _PHRASE = re.compile(r'"([^"]*)"')
@@ -30,6 +30,14 @@ class Band(NamedTuple):
     label: str
     min: int
     max: int
+
+
+class _Clauses(NamedTuple):
+    """Of a query's words: what must match, what need not, and what must not."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    excluded: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -136,6 +144,24 @@ class SearchQuery:
 
     def lucene(self, index: SearchIndex) -> str:
         """The query text for `_search` and `_nouveau`."""
+        required, optional, excluded = self._clauses(index)
+        filters = (_any(_filter(name, value) for value in values) for name, values in self.filters.items())
+        ranges = (f"{name}:[{_low(low)} TO {_high(high)}]" for name, (low, high) in self.ranges.items())
+        required = (*required, *filters, *ranges)
+        if optional:
+            return " ".join(
+                [*(f"+{clause}" for clause in required), *optional, *(f"-{each}" for each in excluded)]
+            )
+        return " AND ".join([*required, *(f"NOT {each}" for each in excluded)]) or "*:*"
+
+    def _clauses(self, index: SearchIndex) -> "_Clauses":
+        """Those of the words. The same words come again and again: what asks for them alone is remembered."""
+        if self.corrections or self.synonyms or self.paths:
+            return self._made_clauses(index)
+        words = (self.words, self.prefix, self.phrases, self.forgiven, self.optional, self.named)
+        return _clauses_of_words(index, *words, self.any_word, self.code)
+
+    def _made_clauses(self, index: SearchIndex) -> "_Clauses":
         named = self.named_words(index.language)
         required, optional = self._loose(index, named)
         required += self._naming(index, named)
@@ -143,18 +169,12 @@ class SearchQuery:
             _any(f'{each.name}:"{_row(phrase, index.language)}"^{each.weight}' for each in index.texts)
             for phrase in self.phrases
         ]
-        required += [_any(_filter(name, value) for value in values) for name, values in self.filters.items()]
-        required += [f"{name}:[{_low(low)} TO {_high(high)}]" for name, (low, high) in self.ranges.items()]
         excluded = [
             f"{field.name}:{quoted(row)}"
             for field in index.exclusions
             for row in self.excluded_rows(index.language)
         ]
-        if optional:
-            return " ".join(
-                [*(f"+{clause}" for clause in required), *optional, *(f"-{each}" for each in excluded)]
-            )
-        return " AND ".join([*required, *(f"NOT {each}" for each in excluded)]) or "*:*"
+        return _Clauses(tuple(required), tuple(optional), tuple(excluded))
 
     def head(self, language: Language) -> str:
         """The word that says what is looked for, as far as one can see: the last before a preposition that names a thing, no person."""
@@ -277,6 +297,31 @@ def search_for(text: str, **options: Unpack[SearchOptions]) -> SearchQuery:
 def _content_words(loose: tuple[str, ...], language: Language) -> tuple[str, ...]:
     words = [word for word in loose if word not in language.stop_words]
     return tuple(dict.fromkeys(words or loose))[:MAX_WORDS]
+
+
+@lru_cache(_MAX_CLAUSES)
+def _clauses_of_words(
+    index: SearchIndex,
+    words: tuple[str, ...],
+    prefix: str | None,
+    phrases: tuple[tuple[str, ...], ...],
+    forgiven: frozenset[str],
+    optional: frozenset[str],
+    named: frozenset[str],
+    any_word: bool,
+    code: bool,
+) -> _Clauses:
+    query = SearchQuery(
+        words,
+        prefix,
+        phrases,
+        forgiven=forgiven,
+        optional=optional,
+        named=named,
+        any_word=any_word,
+        code=code,
+    )
+    return query._made_clauses(index)
 
 
 def filter_term(name: str, value: str) -> tuple[str, str]:

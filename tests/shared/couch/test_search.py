@@ -53,6 +53,17 @@ def test_text_becomes_words_without_syntax(text: str, words: list[str]):
     assert words_of(text) == words
 
 
+def test_what_is_remembered_of_words_is_one_index_s_and_without_filters():
+    german = replace(INDEX, language=LANGUAGES["de"])
+    plain, narrowed = search_for("rote sofas "), search_for("rote sofas ", filters={"brand": ("Elm",)})
+    first = plain.lucene(INDEX)
+
+    assert plain.lucene(german) != first
+    assert narrowed.lucene(INDEX) == f'{first} AND (brand:"Elm")'
+    assert replace(plain, forgiven=frozenset({"sofas"})).lucene(INDEX) != first
+    assert plain.lucene(INDEX) == first
+
+
 def test_every_word_is_asked_of_every_text_field_by_weight():
     asked = search_for("blue sofa").lucene(INDEX)
     assert asked == (

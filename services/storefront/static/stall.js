@@ -105,7 +105,7 @@
     const total = totalOf();
     const typed = $("given").value;
     const given = typed && total.currency ? minor(typed, total.currency) : undefined;
-    $("given").setCustomValidity(given === null ? texts.notMoney : "");
+    $("given").setCustomValidity(given === null && kind() === "cash" ? texts.notMoney : "");
     const rest = given === undefined || given === null ? null : given - total.amount;
     $("change").textContent = rest === null ? "" : fill(rest < 0 ? texts.less : texts.change, { amount: money({ ...total, amount: Math.abs(rest) }) });
     return given;
@@ -251,6 +251,7 @@
   async function load() {
     const before = goods;
     goods = await device.goods();
+    cart = new Map([...cart].filter(([key]) => goods.some((each) => each.key === key))); // what the shop sells no more
     if (!before.length || before.length !== goods.length) {
       const chosen = $("counted-key").value;
       $("counted-key").replaceChildren(...goods.map((each) => element("option", { value: each.key, textContent: nameOf(each), selected: each.key === chosen })));

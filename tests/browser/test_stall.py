@@ -1,0 +1,130 @@
+"""The stall without a network: staff sell and count on a tablet, and the shop hears of it later, once."""
+
+import secrets
+from collections.abc import Callable
+
+import orjson
+import pytest
+import requests
+from playwright.sync_api import Page, expect
+
+from tests.bench.running import ADMIN_EMAIL, Shop
+from tests.browser.conftest import log_in
+from tests.browser.test_offline import wait_for_worker, without_network
+from tests.waiting import eventually
+
+Visit = Callable[..., Page]
+PLACE = "Stall goods"
+
+
+@pytest.fixture(scope="module")
+def admin(shop: Shop) -> requests.Session:
+    session = requests.Session()
+    answer = session.post(
+        f"{shop.urls['users']}/v1/sessions",
+        json={"email": ADMIN_EMAIL, "password": shop.admin_password},
+        timeout=30,
+    )
+    session.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+    return session
+
+
+@pytest.fixture
+def honey(shop: Shop, admin: requests.Session) -> str:
+    """Two jars of honey, as a stall has them."""
+    name = f"honey-{secrets.token_hex(4)}"
+    product = {
+        "productid": name,
+        "name": f"Honey {name}",
+        "taxonomy": ["Garden", PLACE],
+        "keywords": [],
+        "brand": "Oak & Co",
+        "colours": [],
+        "description": "From our own bees.",
+        "price": {"amount": 650, "currency": "GBP"},
+        "delivery": {"amount": 300, "currency": "GBP"},
+        "cost_prices": {"GBP": 400},
+        "image": "",
+        "stock": 2,
+    }
+    url = f"{shop.urls['products']}/v1/products/import"
+    headers = {"Content-Type": "application/x-ndjson"}
+    answer = admin.post(url, orjson.dumps(product) + b"\n", headers=headers, timeout=60)
+    assert answer.json()["failed"] == [], answer.text
+    return name
+
+
+def level(shop: Shop, admin: requests.Session, productid: str) -> int:
+    answer = admin.get(f"{shop.urls['products']}/v1/products/{productid}/stock", timeout=30).json()
+    return sum(each["delta"] for each in answer["movements"])
+
+
+def orders_with(shop: Shop, admin: requests.Session, productid: str) -> list[str]:
+    answer = admin.get(
+        f"{shop.urls['orders']}/v1/admin/orders", params={"product": productid}, timeout=30
+    ).json()
+    return [each["orderid"] for each in answer["items"]]
+
+
+@pytest.fixture
+def stall(visit: Visit, shop: Shop, honey: str) -> Page:
+    """A tablet at the stall, with the goods of a category on it."""
+    page = visit(worker=True)
+    log_in(page, ADMIN_EMAIL, shop.admin_password)
+    page.goto("/admin/stall")
+    page.get_by_role("link", name="Sell and count at the stall").click()
+    page.wait_for_url("**/stall")
+    wait_for_worker(page)
+    page.get_by_label("Name of the stall").fill("Market Square")
+    page.get_by_label("Category with what is sold there").select_option(f"Garden#{PLACE}")
+    page.get_by_role("button", name="Keep it on this device").click()
+    expect(page.get_by_role("button", name=f"Add Honey {honey}")).to_be_visible()
+    return page
+
+
+def sell(page: Page, name: str, given: str = "", kind: str = "Cash") -> None:
+    page.get_by_role("button", name=f"Add Honey {name}").click()
+    page.get_by_label(kind, exact=True).check()
+    if given:
+        page.get_by_label("Given (optional)").fill(given)
+        expect(page.locator("#change")).to_have_text("Change: £3.50")
+    page.get_by_role("button", name="Sale done").click()
+    expect(page.locator("#said")).to_contain_text("Sold for £6.50.")
+
+
+def states(page: Page) -> list[str]:
+    found: list[str] = page.locator("#queue > li").evaluate_all("rows => rows.map(row => row.dataset.state)")
+    return found
+
+
+def test_sold_and_counted_without_a_network_it_is_there_once_afterwards(
+    stall: Page, shop: Shop, admin: requests.Session, honey: str
+) -> None:
+    page = stall
+    with without_network(page):
+        sell(page, honey, given="10")
+        sell(page, honey, kind="Card (terminal)")
+        page.get_by_text("Count stock").click()
+        page.get_by_label("Which goods").select_option(honey)
+        page.get_by_label("How many are there").fill("1")
+        page.get_by_role("button", name="Keep this count").click()
+        sell(page, honey)
+        page.goto("/stall")
+        expect(page.get_by_role("button", name=f"Add Honey {honey}")).to_be_visible()
+        expect(page.locator("#state")).to_contain_text("4 wait for the network.")
+        sell(page, honey)
+        expect(page.locator("#queue > li")).to_have_count(5)
+        assert states(page) == ["waiting"] * 5
+    expect(page.locator("#state")).to_have_text("Everything has been sent.", timeout=30_000)
+    assert states(page) == ["done"] * 5
+    expect(page.locator("#queue")).to_contain_text("oversold: 1 × Honey")
+    eventually(lambda: len(orders_with(shop, admin, honey)) == 4)
+    assert level(shop, admin, honey) == -1, "two there, two sold, one found in the van, two sold"
+    page.goto("/stall")
+    expect(page.locator("#state")).to_have_text("Everything has been sent.")
+    assert level(shop, admin, honey) == -1
+    page.goto("/admin/stall")
+    expect(page.locator("#oversold")).to_contain_text(f"1 × Honey {honey}")
+    page.locator("#oversold a").first.click()
+    expect(page.locator("main")).to_contain_text("Market Square")
+    expect(page.locator("main")).to_contain_text("Oversold")

@@ -207,7 +207,7 @@
     saveAddress().then(redraw);
   });
   document.addEventListener("focusout", (event) => event.target.closest("[data-lines]") && setTimeout(redraw));
-  document.getElementById("kept-words").addEventListener("input", drawKept);
+  document.getElementById("kept-words").addEventListener("input", () => { drawn = drawn.then(drawKept).catch(() => {}); }); // after what is being drawn: that has the words of before
   device.changed.addEventListener("change", redraw);
   redraw();
   const place = { checkout: "basket" }[asked] ?? asked;

@@ -113,7 +113,9 @@ def done(orderid: str, words: str) -> BaseResponse:
 def find_order(orderid: str) -> dict[str, Any]:
     try:
         return services().orders.order(Requester(token()), orderid)
-    except NotFound:
+    except NotFound as error:
+        if error.code == "order_archived":
+            raise
         raise NotFound(_("There is no order %(number)s.", number=orderid)) from None
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from services.orders.clients.couriers import COURIERS, Courier
+from services.orders.clients.labels import LABEL_PROVIDERS, LabelProvider
 from services.orders.clients.payments import HostedProvider, Provider
 from services.orders.clients.providers import PROVIDERS
 from services.orders.clients.rates import RATE_PROVIDERS, RateProvider
@@ -67,6 +68,7 @@ class Dependencies:
     products: Products
     providers: dict[str, Provider]
     rate_providers: dict[str, RateProvider]
+    label_provider: LabelProvider | None
     tax_provider: TaxProvider | None
     courier: Courier
     mailer: Mailer
@@ -135,6 +137,11 @@ class Dependencies:
         """The terms of sale as they are now. No database call, but the first time in a process."""
         return self.terms_cache.required()
 
+    @property
+    def buys_labels(self) -> bool:
+        """Whether a label is bought for each return that is approved."""
+        return self.label_provider is not None and self.terms.returns.buys_labels
+
     def language(self, code: str) -> Language:
         """A language with what it calls things; one without a catalogue reads as the shop's first."""
         return self.languages.get(code) or next(iter(self.languages.values()))
@@ -177,6 +184,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         products=Products(ServiceClient("products", settings.products_url, settings.service_secret)),
         providers={name: PROVIDERS[name](settings, stores.ledger) for name in settings.payment_providers},
         rate_providers={name: RATE_PROVIDERS[name](settings) for name in settings.rate_providers},
+        label_provider=LABEL_PROVIDERS[settings.label_provider](settings),
         tax_provider=TAX_PROVIDERS[settings.tax_provider](settings),
         courier=courier,
         mailer=open_mailer(settings.mail_dir, settings.smtp_url),

@@ -17,7 +17,9 @@ from services.orders.documents import (
     RETURN,
     RETURN_DECISION,
     RETURN_EXCHANGE,
+    RETURN_LABEL,
     RETURN_REQUEST,
+    RETURN_SHIPMENT,
     SESSION,
     STOCK_WAIT,
 )
@@ -35,6 +37,8 @@ _EVENTS = (
     RETURN_DECISION,
     RETURN,
     RETURN_EXCHANGE,
+    RETURN_SHIPMENT,
+    RETURN_LABEL,
 )
 
 

@@ -115,9 +115,15 @@ class Settings(DatabaseSettings):
         "comma-separated, who shipping methods can ask for carriers' rates: `easypost`",
         choices=(EASYPOST,),
     )
+    label_provider: str = setting(
+        "LABEL_PROVIDER",
+        "",
+        "who sells labels for parcels that come back: `easypost`; empty: nobody. The storefront has the same",
+        choices=("", EASYPOST),
+    )
     easypost_url: str = setting("EASYPOST_URL", "https://api.easypost.com", "the EasyPost API")
     easypost_api_key: str = setting(
-        "EASYPOST_API_KEY", "", "needed with the rate provider `easypost`", secret=True
+        "EASYPOST_API_KEY", "", "needed with the rate or label provider `easypost`", secret=True
     )
     courier: str = setting(
         "COURIER",
@@ -228,6 +234,8 @@ class Settings(DatabaseSettings):
             yield "PAYMENT_PROVIDERS names `paypal`, and PAYPAL_CLIENT_ID or PAYPAL_SECRET is not set."
         if EASYPOST in self.rate_providers and not self.easypost_api_key:
             yield "RATE_PROVIDERS names `easypost`, and EASYPOST_API_KEY is not set."
+        if self.label_provider == EASYPOST and not self.easypost_api_key:
+            yield "LABEL_PROVIDER is `easypost`, and EASYPOST_API_KEY is not set."
         if self.tax_provider == STRIPE and not self.stripe_api_key:
             yield "TAX_PROVIDER is `stripe`, and STRIPE_API_KEY is not set."
         if wrong := [pair for pair in self.stripe_tax_codes if not all(pair.partition("="))]:

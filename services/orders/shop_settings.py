@@ -144,6 +144,16 @@ class ShopSettings(SettingsDocument):
             ),
         ]
     ]
+    buy_return_labels: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                omit_default=False,
+                description="a label is bought for each return that is approved; needs LABEL_PROVIDER",
+            ),
+        ]
+    ]
     return_address: NotRequired[
         Annotated[
             str, Text(0, 1000, default="", description="where returned goods go, as e-mails and pages say it")

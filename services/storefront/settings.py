@@ -80,6 +80,12 @@ class Settings(WebSettings):
         help="the one of them that checkout pays with; empty: the first",
         choices=("sandbox", "stripe", "paypal"),
     )
+    label_provider: str = setting(
+        "LABEL_PROVIDER",
+        "",
+        "the same as the orders service has: with one the desk offers to buy labels for returns",
+        choices=("", "easypost"),
+    )
     payment_page_origins: str = setting(
         "PAYMENT_PAGE_ORIGINS",
         "",

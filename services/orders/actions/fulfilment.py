@@ -16,6 +16,7 @@ from services.orders.actions.line_cancellations import compose_line_cancellation
 from services.orders.actions.parcel_emails import compose_parcel
 from services.orders.actions.parcels import complete_parcels, deliver_order, dispatch_order
 from services.orders.actions.return_emails import compose_return
+from services.orders.actions.return_labels import buy_labels, give_back_labels
 from services.orders.actions.returns import refund_returns, restock_returns
 from services.orders.actions.summaries import add_with_summary, summarise
 from services.orders.clients.services import ReservationClosed
@@ -173,6 +174,8 @@ STEPS: dict[str, Step] = {
     steps.NOTIFY_LINE_CANCELLATIONS: _notify_each(
         lambda found: [each["reference"] for each in found.line_cancellations], compose_line_cancellation
     ),
+    steps.BUY_LABELS: buy_labels,
+    steps.GIVE_BACK_LABELS: give_back_labels,
     steps.KEEP_EXCHANGES: keep_kept,
     steps.PAY_EXCHANGE: pay_exchange,
     steps.REPORT_EXCHANGE: report_exchange,

@@ -13,6 +13,7 @@ from services.orders.rules.order_returns import (
     DECISION_KEY,
     END_KEY,
     EXCHANGED_KEY,
+    LABEL_KEY,
     OFFERED_KEY,
     OrderReturn,
 )
@@ -39,6 +40,8 @@ def _contents(deps: Dependencies, found: OrderDocuments, back: OrderReturn, even
         return gettext("Please pay the difference for return %(number)s", number=number), _to_pay(back)
     if event == EXCHANGED_KEY:
         return _exchanged(back)
+    if event == LABEL_KEY:
+        return gettext("The label for your return %(number)s", number=number), _label(back)
     if event == END_KEY and back.receipt is not None:
         return gettext("Your return %(number)s has arrived", number=number), _received(found, back)
     if event == END_KEY or (event == DECISION_KEY and not back.approved):
@@ -71,6 +74,17 @@ def _approved(deps: Dependencies, back: OrderReturn) -> str:
         *([gettext("Send it to:"), address] if address else []),
         slip,
         paid,
+    )
+
+
+def _label(back: OrderReturn) -> str:
+    label = back.label
+    tracking = label["tracking_url"] or label["tracking_code"] if label else ""
+    return _parts(
+        gettext("the postage for your parcel is paid:"),
+        _list(back.requested),
+        gettext("Please print the label and stick it on the parcel: you find it with your order."),
+        *([gettext("Follow the parcel: %(tracking)s", tracking=tracking)] if tracking else []),
     )
 
 

@@ -96,7 +96,7 @@ def approve_return(
 
     Raises ReturnEnded for one that was refused, OutOfStock, ExchangeNotPayable, Invalid.
     """
-    back = _by_number(found, number)
+    back = by_number(found, number)
     if back.status == REQUESTED:
         wanted = back.wanted
         if items is not None:
@@ -106,12 +106,22 @@ def approve_return(
         first = terms.refund_first or (offer is not None and terms.exchange_first)
         refund_first = first and not cost_nothing({"lines": back.lines})
         decision, created = deps.orders.add(
-            _decision(found, back, DECISION_KEY, APPROVE, "", actor, refund_first, offer)
+            _decision(
+                found,
+                back,
+                DECISION_KEY,
+                APPROVE,
+                "",
+                actor,
+                refund_first,
+                offer,
+                buy_label=deps.buys_labels,
+            )
         )
         if offer is not None and not created and "exchange" not in decision:
             give_up(deps, offer)
         found = found.with_document(decision)
-        back = _by_reference(found, back.reference)
+        back = by_reference(found, back.reference)
     if back.status == REFUSED:
         raise ReturnEnded(f"Return {number} was refused.")
     if back.status == APPROVED and not back.is_refunded_first:
@@ -123,15 +133,15 @@ def refuse_return(
     deps: Dependencies, found: OrderDocuments, number: str, reason: str, actor: str
 ) -> Returned:
     """The shop does not take the goods, or they never came. Raises ReturnEnded for one that was received or paid back."""
-    back = _by_number(found, number)
+    back = by_number(found, number)
     if back.status == REQUESTED:
         decision, _ = deps.orders.add(_decision(found, back, DECISION_KEY, REFUSE, reason, actor))
         found = found.with_document(decision)
-        back = _by_reference(found, back.reference)
+        back = by_reference(found, back.reference)
     if back.status == APPROVED and not back.is_refunded_first:
         end, _ = deps.orders.add(_decision(found, back, END_KEY, REFUSE, reason, actor))
         found = found.with_document(end)
-        back = _by_reference(found, back.reference)
+        back = by_reference(found, back.reference)
     if back.status != REFUSED:
         raise ReturnEnded(f"Return {number} was {'received' if back.receipt else 'paid back'} already.")
     return found, back
@@ -142,7 +152,7 @@ def receive_return(
 ) -> Returned:
     """The goods are here: they are paid back, and the worker puts the resaleable ones into stock. Raises ReturnNotApproved,
     ReturnEnded unless the same was received, Invalid for more than was requested."""
-    back = _by_number(found, number)
+    back = by_number(found, number)
     if back.status == REQUESTED:
         raise ReturnNotApproved(f"Approve return {number} first.")
     if back.status == REFUSED:
@@ -164,7 +174,7 @@ def receive_return(
         )
         stored, _ = deps.orders.add(receipt)
         found = found.with_document(stored)
-        back = _by_reference(found, back.reference)
+        back = by_reference(found, back.reference)
     if back.receipt is None or _quantities(back.receipt["lines"]) != _quantities(lines):
         raise ReturnEnded(f"Return {number} was {back.status} already.")
     return _paid_back(deps, found, back.reference)
@@ -177,7 +187,7 @@ def _paid_back(deps: Dependencies, found: OrderDocuments, reference: str) -> Ret
             found = refund_returns(deps, found)
     except (Unavailable, OrderBusy):
         found = deps.orders.order(found.order["orderid"])
-    return found, _by_reference(found, reference)
+    return found, by_reference(found, reference)
 
 
 def _approved_at_once(deps: Dependencies, found: OrderDocuments, request: ReturnRequest) -> OrderDocuments:
@@ -213,6 +223,8 @@ def _request_document(
     approved: dict[str, Any] = {"approved": True} if at_once else {}
     if at_once and terms.refund_first and not cost_nothing({"lines": lines}):
         approved["refund_first"] = True
+    if at_once and deps.buys_labels:
+        approved["buy_label"] = True
     return RETURN_REQUEST.build(
         order_key(found.order["orderid"], f"returnrequest{number}"),
         **event_fields(found.order),
@@ -237,6 +249,8 @@ def _decision(
     actor: str,
     refund_first: bool = False,
     exchange: ExchangeOffer | None = None,
+    *,
+    buy_label: bool = False,
 ) -> ReturnDecision:
     return RETURN_DECISION.build(
         order_key(found.order["orderid"], f"{back.reference}{key}"),
@@ -247,17 +261,19 @@ def _decision(
         by=actor,
         **({"exchange": exchange} if exchange else {}),
         **({"refund_first": True} if refund_first else {}),
+        **({"buy_label": True} if buy_label else {}),
     )
 
 
-def _by_number(found: OrderDocuments, number: str) -> OrderReturn:
+def by_number(found: OrderDocuments, number: str) -> OrderReturn:
+    """Raises NoSuchReturn."""
     for back in found.order_returns:
         if str(back.number) == number:
             return back
     raise NoSuchReturn(f"This order has no return {number}.")
 
 
-def _by_reference(found: OrderDocuments, reference: str) -> OrderReturn:
+def by_reference(found: OrderDocuments, reference: str) -> OrderReturn:
     return next(back for back in found.order_returns if back.reference == reference)
 
 

@@ -7,6 +7,7 @@ from services.orders.declarations.events import OrderEvent
 from services.orders.declarations.exchanges import EXCHANGE_OUTCOMES, ExchangeOffer, WantedLine
 from services.orders.declarations.parts import SoldLine, StockLine
 from shared.fields import Choice, Declaration, Integer, Text
+from shared.money import Money
 
 RESALEABLE, DAMAGED = "resaleable", "damaged"
 APPROVE, REFUSE = "approve", "refuse"
@@ -31,7 +32,8 @@ class ReturnedLine(SoldLine):
 class ReturnRequest(OrderEvent):
     """What a customer wants to send back. `reference` is what it is known by, whatever number replicas give it.
 
-    `exchange`: what the customer would like instead. `approved`: at once, as the shop's settings were. `refund_first`: it is paid back before the goods are here. Erasing the customer
+    `exchange`: what the customer would like instead. `approved`: at once, as the shop's settings were. `refund_first`: it is paid back before the goods are here.
+    `buy_label`: the worker buys a label for the parcel. Erasing the customer
     empties the note.
     """
 
@@ -45,6 +47,7 @@ class ReturnRequest(OrderEvent):
     exchange: NotRequired[list[WantedLine]]
     approved: NotRequired[bool]
     refund_first: NotRequired[bool]
+    buy_label: NotRequired[bool]
     erased: NotRequired[str]
 
 
@@ -60,6 +63,44 @@ class ReturnDecision(OrderEvent):
     by: str
     exchange: NotRequired[ExchangeOffer]
     refund_first: NotRequired[bool]
+    buy_label: NotRequired[bool]
+
+
+class ReturnShipment(OrderEvent):
+    """A label is to be bought for an approved return: the provider's id of the one `shipment` that may be bought for it."""
+
+    reference: str
+    provider: str
+    shipment: str
+    by: str
+
+
+class ReturnLabel(OrderEvent):
+    """The label that was bought, and what it has cost. `url`: the provider's, of its PDF."""
+
+    reference: str
+    provider: str
+    shipment: str
+    carrier: Annotated[str, Text(0, 100, description="such as RoyalMail")]
+    service: Annotated[str, Text(0, 100, description="the carrier's")]
+    tracking_code: Annotated[str, Text(0, 200, description="the parcel's, at the carrier")]
+    tracking_url: Annotated[str, Text(0, 1000, description="where the parcel is; empty: nobody says it")]
+    url: str
+    cost: Money
+
+
+class LabelProblem(OrderEvent):
+    """Why no label was bought at the approval, for the desk."""
+
+    reference: str
+    problem: str
+
+
+class LabelRefund(OrderEvent):
+    """The money of a label that nobody will use was asked back: `status` is one of `rules.return_labels.REFUND_STATUSES`."""
+
+    reference: str
+    status: str
 
 
 class Return(OrderEvent):
@@ -90,6 +131,7 @@ class Restock(OrderEvent):
     lines: list[StockLine]
 
 
+LABEL_FIELDS: Final = Declaration(ReturnLabel).select("carrier", "service", "tracking_code", "tracking_url")
 RETURNED_LINE_FIELDS: Final = Declaration(ReturnedLine)
 RETURN_REQUEST_FIELDS: Final = Declaration(ReturnRequest)
 RETURN_REFUSAL_FIELDS: Final = Declaration(ReturnDecision)

@@ -8,7 +8,7 @@ from shared.money import Money
 
 class MarginOfDay(TypedDict):
     """What was sold on a `date` of an order's goods, less what was given and paid back: pieces, and without tax what they were sold for; of
-    those whose cost is known the same, and that `cost`. What is nothing is left out."""
+    those whose cost is known the same, and that `cost`; what return `labels` cost. What is nothing is left out."""
 
     date: str
     units: NotRequired[int]
@@ -16,6 +16,7 @@ class MarginOfDay(TypedDict):
     sales: NotRequired[int]
     known_sales: NotRequired[int]
     cost: NotRequired[int]
+    labels: NotRequired[int]
 
 
 class OrderSummary(StoredDocument):

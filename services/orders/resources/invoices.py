@@ -4,6 +4,7 @@ from flask import Response, request
 
 from services.orders.actions import invoices as act
 from services.orders.actions import reading
+from services.orders.actions.return_labels import label_document
 from services.orders.declarations.invoices import INVOICE_FIELDS
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import requested_order
@@ -73,6 +74,18 @@ def credit_note(headers: dict[str, str], orderid: str, number: str) -> Response:
 def return_slip(headers: dict[str, str], orderid: str, number: str) -> Response:
     """What goes into the parcel of an approved return, as PDF: its number, its lines and the shop's address for returns"""
     return _pdf(*act.print_return_slip(dependencies(), requested_order(headers, orderid), number))
+
+
+@invoices.get("/orders/<string:orderid>/returns/<string:number>/label.pdf")
+@invoices.doc(security=[{"user": []}, {}])
+@invoices.arguments(requests.TokenHeader, location="headers")
+@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
+@invoices.alt_response(401, "UNAUTHORIZED")
+@invoices.alt_response(404, "NOT_FOUND")
+@time_limit(PRINT_SECONDS)
+def return_label(headers: dict[str, str], orderid: str, number: str) -> Response:
+    """The label that the shop has bought for the parcel of an approved return, as PDF"""
+    return _pdf(*label_document(dependencies(), requested_order(headers, orderid), number))
 
 
 @invoices.get("/admin/orders/<string:orderid>/packing-slip.pdf")

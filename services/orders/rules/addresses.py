@@ -27,6 +27,12 @@ def saved_address(known: dict[str, Any]) -> dict[str, Any]:
     return {"name": known["name"], "address": known["address"], **parts}
 
 
+def postal_parts(address: Any, own_country: str) -> dict[str, str]:
+    """What is known of an address, by the names of `shared.addresses`; a country, which may be the shop's own, in any case."""
+    parts = {name: str(value) for name, value in _parts(address).items() if name in PARTS and value}
+    return parts | {"country": parts.get("country") or own_country}
+
+
 def _parts(address: Any) -> dict[str, str]:
     if isinstance(address, str):
         return parts_of_text(address)

@@ -34,6 +34,7 @@ from services.orders.documents import (
     RETURN,
     RETURN_DECISION,
     RETURN_EXCHANGE,
+    RETURN_LABEL_TYPES,
     RETURN_REQUEST,
     STOCK_WAIT,
 )
@@ -335,9 +336,9 @@ class OrderDocuments:
     @property
     def order_returns(self) -> list[OrderReturn]:
         """What was asked to be sent back, and what came of it."""
-        return returns_of(
-            self.return_requests, self._of(RETURN_DECISION), self._of(RETURN), self._of(RETURN_EXCHANGE)
-        )
+        labels, exchanges = self.of_type(*RETURN_LABEL_TYPES), self._of(RETURN_EXCHANGE)
+        decisions, receipts = self._of(RETURN_DECISION), self._of(RETURN)
+        return returns_of(self.return_requests, decisions, receipts, exchanges, labels)
 
     @property
     def refunded_lines(self) -> list[SoldLine]:
@@ -361,8 +362,8 @@ class OrderDocuments:
         kinds = (kind for back in self.order_returns for kind in back.notices)
         return [kind for kind in kinds if not self.noticed(kind)]
 
-    def of_type(self, name: str) -> list[Document]:
-        return [doc for doc in self.documents if doc["type"] == name]
+    def of_type(self, *names: str) -> list[Document]:
+        return [doc for doc in self.documents if doc["type"] in names]
 
     def _of(self, kind: DeclaredType[D]) -> list[D]:
         return cast(list[D], self.of_type(kind.name))

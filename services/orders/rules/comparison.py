@@ -87,7 +87,7 @@ def margin_report(rows: list[dict[str, Any]], by: str, currency: str | None = No
 
 def _margin(sums: list[int], currency: str) -> dict[str, Any]:
     """`margin_percent` of the sales whose cost is known; None where they are none."""
-    units, known_units, sales, known_sales, cost = sums
+    units, known_units, sales, known_sales, cost, labels = sums
     left = known_sales - cost
     return {
         "units": units,
@@ -96,6 +96,7 @@ def _margin(sums: list[int], currency: str) -> dict[str, Any]:
         "known_sales": money(known_sales, currency),
         "cost": money(cost, currency),
         "margin": money(left, currency),
+        "return_labels": money(labels, currency),
         "margin_percent": round(100 * left / known_sales, 1) if known_sales > 0 else None,
     }
 

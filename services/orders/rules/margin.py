@@ -12,10 +12,12 @@ from services.orders.declarations.parts import Line, SoldLine, line_key, net_pri
 from services.orders.declarations.returns import DAMAGED
 from services.orders.declarations.summaries import MarginOfDay
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.order_returns import OrderReturn
+from services.orders.rules.return_labels import GIVEN_BACK
 
-FIGURES: Final = ("units", "known_units", "sales", "known_sales", "cost")
-"""Pieces, those of them whose cost is known, what all and what these were sold for, and what these cost."""
-Figures = tuple[int, int, int, int, int]
+FIGURES: Final = ("units", "known_units", "sales", "known_sales", "cost", "labels")
+"""Pieces, those of them whose cost is known, what all and what these were sold for, and what these cost; what return labels cost."""
+Figures = tuple[int, int, int, int, int, int]
 
 
 @dataclass
@@ -53,6 +55,7 @@ class _Ledger:
                     each.sales,
                     each.sales * known,
                     each.quantity * (each.cost or 0),
+                    0,
                 ),
             )
 
@@ -65,7 +68,7 @@ class _Ledger:
             goods.given_back += quantity
             known = quantity * (goods.cost is not None)
             cost = 0 if line.get("condition") == DAMAGED else quantity * (goods.cost or 0)
-            self.book(date, (-quantity, -known, 0, 0, -cost))
+            self.book(date, (-quantity, -known, 0, 0, -cost, 0))
 
     def paid_back(self, date: str, lines: Iterable[SoldLine]) -> None:
         """What was paid for these pieces; parts of a line add up to it."""
@@ -79,19 +82,28 @@ class _Ledger:
 
     def reduced(self, date: str, amount: int, known: int) -> None:
         """Never by more than is left: what is paid back beyond that was delivery."""
-        _, _, sales, known_sales, _ = self.left
-        self.book(date, (0, 0, -min(amount, sales), -min(known, known_sales), 0))
+        _, _, sales, known_sales, *_ = self.left
+        self.book(date, (0, 0, -min(amount, sales), -min(known, known_sales), 0, 0))
 
     def reduced_in_all(self, date: str, amount: int) -> None:
         """A part of everything that is left, whatever goods it is of."""
-        _, _, sales, known_sales, _ = self.left
+        _, _, sales, known_sales, *_ = self.left
         amount = min(amount, sales)
         self.reduced(date, amount, known_sales * amount // sales if sales else 0)
 
     def ended(self, date: str) -> None:
         """Nothing was sold after all."""
-        units, known_units, sales, known_sales, cost = self.left
-        self.book(date, (-units, -known_units, -sales, -known_sales, -cost))
+        units, known_units, sales, known_sales, cost, _ = self.left
+        self.book(date, (-units, -known_units, -sales, -known_sales, -cost, 0))
+
+    def labels(self, back: OrderReturn) -> None:
+        """What was paid for a label, and what is paid back for one that was not used."""
+        if back.label is None:
+            return
+        cost = back.label["cost"]["amount"]
+        self.book(back.label["date"], (0, 0, 0, 0, 0, cost))
+        if back.label_refund is not None and back.label_refund["status"] in GIVEN_BACK:
+            self.book(back.label_refund["date"], (0, 0, 0, 0, 0, -cost))
 
 
 def margin_of(found: OrderDocuments) -> list[MarginOfDay]:
@@ -117,6 +129,8 @@ def margin_of(found: OrderDocuments) -> list[MarginOfDay]:
             ledger.paid_back(refund["date"], lines)
         else:
             ledger.reduced_in_all(refund["date"], _without_tax(refund))
+    for each in found.order_returns:
+        ledger.labels(each)
     if found.cancellation is not None:
         ledger.ended(max(found.cancellation["date"], found.payment["date"]))
     return [_of_day(day, sums) for day, sums in sorted(ledger.days.items()) if any(sums)]

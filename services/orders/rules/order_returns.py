@@ -9,18 +9,25 @@ from services.orders.declarations.exchanges import SOLD_OUT, ExchangeOffer, Want
 from services.orders.declarations.parts import SoldLine
 from services.orders.declarations.returns import (
     APPROVE,
+    LABEL_FIELDS,
     REFUSE,
     RETURNED_LINE_FIELDS,
+    LabelProblem,
+    LabelRefund,
     Return,
     ReturnDecision,
     ReturnExchange,
+    ReturnLabel,
     ReturnRequest,
+    ReturnShipment,
 )
+from shared.couch import Document
 from shared.money import money
 
 REQUESTED, APPROVED, REFUSED, RECEIVED = "requested", "approved", "refused", "received"
 RETURN_STATUSES: Final = (REQUESTED, APPROVED, REFUSED, RECEIVED)
 DECISION_KEY, END_KEY = "decision", "ended"
+SHIPMENT_KEY, LABEL_KEY, PROBLEM_KEY, LABEL_REFUND_KEY = "shipment", "label", "labelproblem", "labelrefund"
 OFFERED_KEY, EXCHANGED_KEY = "offered", "exchanged"
 
 
@@ -34,6 +41,10 @@ class OrderReturn:
     end: ReturnDecision | None = None
     offered: ReturnExchange | None = None
     exchanged: ReturnExchange | None = None
+    shipment: ReturnShipment | None = None
+    label: ReturnLabel | None = None
+    label_problem: LabelProblem | None = None
+    label_refund: LabelRefund | None = None
 
     @property
     def first(self) -> ReturnRequest | Return:
@@ -94,6 +105,19 @@ class OrderReturn:
         return any(bool(each.get("refund_first")) for each in (self.request, self.decision) if each)
 
     @property
+    def buys_label(self) -> bool:
+        """Whether the worker is to buy a label for the parcel: it was set so at the approval, or somebody has begun to."""
+        if self.label is not None or self.label_problem is not None or self.status != APPROVED:
+            return False
+        wanted = any(bool(each.get("buy_label")) for each in (self.request, self.decision) if each)
+        return wanted or self.shipment is not None
+
+    @property
+    def owes_label_refund(self) -> bool:
+        """Whether no parcel comes for which a label was bought, or may have been."""
+        return self.status == REFUSED and self.shipment is not None and self.label_refund is None
+
+    @property
     def refunded_lines(self) -> Sequence[SoldLine]:
         """What is paid back: what was asked for where that is done first, else what came back; nothing before that."""
         if self.is_refunded_first:
@@ -108,6 +132,7 @@ class OrderReturn:
         happened = (
             ("requested", self.request),
             (DECISION_KEY, self.decision),
+            (LABEL_KEY, self.label),
             (END_KEY, self.receipt or self.end),
             (OFFERED_KEY, self.offered),
             (EXCHANGED_KEY, self.exchanged),
@@ -120,10 +145,12 @@ def returns_of(
     decisions: Iterable[ReturnDecision],
     receipts: Iterable[Return],
     exchanges: Iterable[ReturnExchange] = (),
+    labels: Iterable[Document] = (),
 ) -> list[OrderReturn]:
     """All returns of an order, by number."""
     by_id = {each["_id"].partition(":")[2]: each for each in decisions}
     exchanged = {each["_id"].partition(":")[2]: each for each in exchanges}
+    of_labels: dict[str, Any] = {each["_id"].partition(":")[2]: each for each in labels}
     received = {each["reference"]: each for each in receipts}
     found = [
         OrderReturn(
@@ -133,6 +160,10 @@ def returns_of(
             by_id.get(f"{request['reference']}{END_KEY}"),
             exchanged.get(f"{request['reference']}{OFFERED_KEY}"),
             exchanged.get(f"{request['reference']}{EXCHANGED_KEY}"),
+            *(
+                of_labels.get(f"{request['reference']}{key}")
+                for key in (SHIPMENT_KEY, LABEL_KEY, PROBLEM_KEY, LABEL_REFUND_KEY)
+            ),
         )
         for request in requests
     ]
@@ -168,6 +199,7 @@ def return_answer(back: OrderReturn, refunds: Iterable[Refund], *, restocked: bo
         "refund": refund["total"] if refund else None,
         "restocked": restocked,
         "exchange": _exchange_answer(back, refund),
+        "label": LABEL_FIELDS.shown(back.label) if back.label else None,
     }
 
 

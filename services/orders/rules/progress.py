@@ -17,6 +17,7 @@ from services.orders.documents import (
     PAYMENT,
     RETURN_DECISION,
     RETURN_EXCHANGE,
+    RETURN_LABEL,
     RETURN_REQUEST,
     STOCK_WAIT,
 )
@@ -90,6 +91,7 @@ SUMMARISED: Final = (
     RETURN_REQUEST.name,
     RETURN_DECISION.name,
     RETURN_EXCHANGE.name,
+    RETURN_LABEL.name,
     "return",
 )
 """The documents that an order's summary is made from; `unsummarised` is nothing once it has seen all of them."""
@@ -212,7 +214,7 @@ def _count_return(doc: Document, counts: dict[str, int]) -> None:
         counts["repaid"] += int(bool(doc.get("refund_first")) or cost_nothing(doc))
         counts["unnotified"] += int(bool(doc.get("requested")))
         counts["open_returns"] -= int(bool(doc.get("requested")))
-    elif doc["type"] == RETURN_EXCHANGE.name:
+    elif doc["type"] in (RETURN_EXCHANGE.name, RETURN_LABEL.name):
         counts["unnotified"] += 1
     elif doc["type"] in (RETURN_REQUEST.name, RETURN_DECISION.name):
         counts["unnotified"] += 1

@@ -33,6 +33,8 @@ NOTIFY_DELIVERY = "notify_delivery"
 RESTOCK = "restock"
 ISSUE_GIFT_CARDS = "issue_gift_cards"
 NOTIFY_RETURNS = "notify_returns"
+BUY_LABELS = "buy_labels"
+GIVE_BACK_LABELS = "give_back_labels"
 KEEP_EXCHANGES = "keep_exchanges"
 PAY_EXCHANGE = "pay_exchange"
 REPORT_EXCHANGE = "report_exchange"
@@ -90,6 +92,7 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         due += [REPORT_EXCHANGE, CONFIRM] if found.order.get("exchange_of") else [CONFIRM]
     elif any(not found.restocked(back) for back in found.returns):
         due.append(RESTOCK)
+    due += _labels(found)
     if found.return_notices:
         offers = any(back.offer for back in found.order_returns)
         due += [KEEP_EXCHANGES, NOTIFY_RETURNS] if offers else [NOTIFY_RETURNS]
@@ -129,6 +132,13 @@ def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     if found.order.get("exchange_of"):
         return Plan((PAY_EXCHANGE,))
     return _when_due(found.order["date"], policy.attempt_seconds, moment, [], RECONCILE)
+
+
+def _labels(found: OrderDocuments) -> list[str]:
+    """Before the e-mails: that of a label goes out with the one of the approval."""
+    returns = found.order_returns
+    due = [BUY_LABELS] if any(back.buys_label for back in returns) else []
+    return [*due, GIVE_BACK_LABELS] if any(back.owes_label_refund for back in returns) else due
 
 
 def _line_cancellations(found: OrderDocuments) -> list[str]:

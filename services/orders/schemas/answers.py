@@ -194,6 +194,15 @@ class Exchange(Shape):
     )
 
 
+ReturnLabel = response_schema("ReturnLabel", returns.LABEL_FIELDS)
+
+
+class BoughtLabel(ReturnLabel):  # type: ignore[misc, valid-type]  # made from the declaration
+    """A label that the shop has bought for the parcel of a return."""
+
+    cost = ma.fields.Nested(SignedMoney, metadata={"description": "what the shop has paid for it"})
+
+
 class Return(Shape):
     """Goods that a customer sends back; nothing is paid back before they are received, unless the shop's settings say so."""
 
@@ -216,6 +225,11 @@ class Return(Shape):
     restocked = ma.fields.Boolean(metadata={"description": "what can be sold again is in stock"})
     exchange = ma.fields.Nested(
         Exchange, allow_none=True, metadata={"description": "what is sent instead of the money, if anything"}
+    )
+    label = ma.fields.Nested(
+        ReturnLabel,
+        allow_none=True,
+        metadata={"description": "that the shop has bought for the parcel: `.../returns/{number}/label.pdf`"},
     )
 
 

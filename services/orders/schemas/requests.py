@@ -263,6 +263,14 @@ class ReturnApproval(Shape):
     )
 
 
+class ReturnLabel(Shape):
+    weight_grams = StrictInteger(
+        1,
+        1_000_000,
+        metadata={"description": "what the parcel weighs; else its goods together, where all have a weight"},
+    )
+
+
 ReturnRefusal = Shape.from_dict(
     request_fields("ReturnRefusal", returns.RETURN_REFUSAL_FIELDS), name="ReturnRefusal"
 )

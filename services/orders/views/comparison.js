@@ -1,5 +1,5 @@
 function (doc) {
-  function none() { return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]; }
+  function none() { return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]; }
   var d = doc.date, sums = none(), currency = doc.currency, days = {};
   var tax = (doc.taxes || []).reduce(function (all, each) { return all + each.amount.amount; }, 0);
   if (doc.type === "orderpayment" || doc.type === "payment") {
@@ -28,7 +28,7 @@ function (doc) {
   if (doc.type === "ordersummary")
     (doc.margin || []).forEach(function (day) {
       var of = days[day.date] || (days[day.date] = none());
-      ["units", "known_units", "sales", "known_sales", "cost"].forEach(function (name, n) { of[12 + n] += day[name] || 0; });
+      ["units", "known_units", "sales", "known_sales", "cost", "labels"].forEach(function (name, n) { of[12 + n] += day[name] || 0; });
     });
   Object.keys(days).forEach(function (day) {
     emit([+day.slice(0, 4), +day.slice(5, 7), +day.slice(8, 10), currency], days[day]);

@@ -13,6 +13,7 @@ from shared.errors import NotFound
 from shared.types import Json
 
 PRINT_SECONDS = 20
+LABEL_SECONDS = 25
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,15 @@ class Orders(Drafts, Stall):
     def return_slip_pdf(self, requester: Requester, orderid: str, number: int) -> Answer:
         """Of an approved return, by its number."""
         return self._pdf(f"/v1/orders/{segment(orderid)}/returns/{number}/slip.pdf", requester)
+
+    def return_label_pdf(self, requester: Requester, orderid: str, number: int) -> Answer:
+        """That was bought for an approved return, by its number."""
+        return self._pdf(f"/v1/orders/{segment(orderid)}/returns/{number}/label.pdf", requester)
+
+    def buy_return_label(self, token: str, orderid: str, number: int, body: Json) -> Json:
+        """{carrier, service, tracking_code, tracking_url, cost} of the label; carriers take seconds."""
+        path = f"/v1/admin/orders/{segment(orderid)}/returns/{number}/label"
+        return self.http.post(path, body, idempotent=True, token=token, deadline=LABEL_SECONDS)
 
     def packing_slip_pdf(self, token: str, orderid: str, parcel: str) -> Answer:
         """Of a parcel that left, by its number; of what is left to send without one."""

@@ -190,6 +190,13 @@ SHOP = (
         "check",
         required=False,
     ),
+    Field(
+        "buy_return_labels",
+        _("A label is bought for each return that is approved"),
+        "check",
+        required=False,
+        help=_("From the shop's label provider, where all goods of the parcel have a weight."),
+    ),
 )
 
 

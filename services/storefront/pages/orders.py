@@ -75,6 +75,12 @@ def return_slip_pdf(orderid: str, number: int) -> Response:
     return pdf_response(services().orders.return_slip_pdf(requester_of(orderid), orderid, number))
 
 
+@orders.get("/<orderid>/returns/<int:number>/label.pdf")
+def return_label_pdf(orderid: str, number: int) -> Response:
+    """That the shop has bought for the parcel of a return: for whoever may see the order."""
+    return pdf_response(services().orders.return_label_pdf(requester_of(orderid), orderid, number))
+
+
 @orders.get("/<orderid>/timeline")
 def timeline(orderid: str) -> str | Response:
     """What changes by itself on an open page; nothing (204) while nothing has happened since it was `seen`."""

@@ -117,7 +117,7 @@ def rate_values(rate: Json) -> dict[str, str]:
     return {**{name: rate[name] for name in texts}, **checks, "rate": number_text(rate["rate"], "0.####")}
 
 
-_SHOP_CHECKS = ("approve_returns", "refund_before_receipt", "exchange_before_receipt")
+_SHOP_CHECKS = ("approve_returns", "refund_before_receipt", "exchange_before_receipt", "buy_return_labels")
 SHOP_TEXTS = ("name", "address", "logo", "daily_figures_to", "time_zone")
 
 

@@ -7,7 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Json = dict[str, Any]
-Answer = tuple[int, Json]
+Answer = tuple[int, Json | bytes]
+"""A text of bytes is sent as it is."""
 
 
 class ApiStandIn:
@@ -57,7 +58,7 @@ class ApiStandIn:
             return 200, b"<html>"
         if isinstance(self.fault, tuple):
             status, found = self.fault
-        return status, json.dumps(found).encode()
+        return status, json.dumps(found).encode() if isinstance(found, dict) else found
 
     def _handler(standin) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):

@@ -1,5 +1,5 @@
-"""A local stand-in for EasyPost's stateless rates (`POST /beta/rates`), as its published API has them: basic authorization with the
-key, weights in ounces, amounts as texts, errors as {error: {code, message, errors}}.
+"""A local stand-in for EasyPost's stateless rates (`POST /beta/rates`) and its shipments (`/v2/shipments`), as its published API has them:
+basic authorization with the key, weights in ounces, amounts as texts, errors as {error: {code, message, errors}}. A shipment is bought once.
 
 Of carriers it has RoyalMail in pounds and USPS in dollars. Nothing goes to Northern Ireland; a postcode of `ZZ` is refused.
 """
@@ -7,6 +7,7 @@ Of carriers it has RoyalMail in pounds and USPS in dollars. Nothing goes to Nort
 import base64
 import json
 import secrets
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,13 +35,22 @@ class EasyPostStandIn(ApiStandIn):
         super().__init__()
         self.surcharge = 0
         self.asked: list[dict[str, Any]] = []
+        self.shipments: dict[str, dict[str, Any]] = {}
+        self.purchases: list[str] = []
+        """The ids of shipments, each time that one was paid for."""
+        self.refunds: list[str] = []
+        self._buying = threading.Lock()
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         expected = f"Basic {base64.b64encode(f'{API_KEY}:'.encode()).decode()}"
-        if (method, path) != ("POST", "/beta/rates"):
-            return refusal(404, "NOT_FOUND")
+        if path.startswith("/labels/"):
+            return 200, b"%PDF-1.4 the label of " + path.encode()
         if headers.get("Authorization") != expected:
             return refusal(401, "APIKEY.INACTIVE")
+        if path.startswith("/v2/shipments"):
+            return self._shipments(method, path.removeprefix("/v2/shipments"), body)
+        if (method, path) != ("POST", "/beta/rates"):
+            return refusal(404, "NOT_FOUND")
         try:
             shipment = json.loads(body)["shipment"]
             to, origin, weight = (
@@ -59,6 +69,67 @@ class EasyPostStandIn(ApiStandIn):
             return refusal(422, "ADDRESS.VERIFY.FAILURE")
         closed = to.get("zip", "").startswith("BT")
         return 200, {"rates": [] if closed else [self._rate(each, weight) for each in SERVICES]}
+
+    def _shipments(self, method: str, path: str, body: bytes) -> Answer:
+        if (method, path) == ("POST", ""):
+            return self._prepared(json.loads(body)["shipment"])
+        _, id, *verb = path.split("/")
+        shipment = self.shipments.get(id)
+        if shipment is None:
+            return refusal(404, "NOT_FOUND")
+        if method == "GET" and not verb:
+            return 200, shipment
+        if (method, verb) == ("POST", ["buy"]):
+            return self._bought(shipment, json.loads(body)["rate"]["id"])
+        if (method, verb) == ("POST", ["refund"]):
+            if not shipment["postage_label"]:
+                return refusal(422, "SHIPMENT.REFUND.UNAVAILABLE")
+            self.refunds.append(id)
+            shipment["refund_status"] = "submitted"
+            return 200, shipment
+        return refusal(404, "NOT_FOUND")
+
+    def _prepared(self, asked: dict[str, Any]) -> Answer:
+        places = [asked["from_address"], asked["to_address"]]
+        if not all(place.get("street1") and place.get("city") and place.get("country") for place in places):
+            return refusal(422, "ADDRESS.REQUIRED")
+        if asked["to_address"].get("zip", "").startswith("ZZ"):
+            return refusal(422, "ADDRESS.VERIFY.FAILURE", "Unable to verify address.")
+        id = f"shp_{secrets.token_hex(16)}"
+        self.shipments[id] = {
+            "id": id,
+            "object": "Shipment",
+            "reference": asked.get("reference"),
+            "is_return": asked.get("is_return", False),
+            "from_address": places[1] if asked.get("is_return") else places[0],
+            "to_address": places[0] if asked.get("is_return") else places[1],
+            "parcel": asked["parcel"],
+            "options": asked.get("options", {}),
+            "rates": [self._rate(each, asked["parcel"]["weight"]) for each in SERVICES],
+            "messages": [],
+            "selected_rate": None,
+            "postage_label": None,
+            "tracking_code": None,
+            "tracker": None,
+            "refund_status": None,
+        }
+        return 201, self.shipments[id]
+
+    def _bought(self, shipment: dict[str, Any], rate: str) -> Answer:
+        with self._buying:
+            if shipment["postage_label"]:
+                return refusal(422, "SHIPMENT.POSTAGE.EXISTS", "Postage already exists for this shipment.")
+            chosen = next((each for each in shipment["rates"] if each["id"] == rate), None)
+            if chosen is None:
+                return refusal(422, "RATE.NOT_FOUND")
+            self.purchases.append(shipment["id"])
+            code = f"RM{len(self.purchases):09d}GB"
+            url = f"{self.url}/labels/{shipment['id']}.pdf"
+            label = {"label_url": url, "label_pdf_url": None, "label_file_type": "application/pdf"}
+            tracker = {"public_url": f"https://track.easypost.com/{code}", "status": "unknown"}
+            shipment |= {"selected_rate": chosen, "postage_label": label, "tracking_code": code}
+            shipment["tracker"] = tracker
+            return 200, shipment
 
     def _rate(self, service: tuple[str, str, str, str, int | None], ounces: float) -> dict[str, Any]:
         carrier, name, first, currency, days = service

@@ -108,3 +108,17 @@ def test_what_came_back_in_parts_leaves_nothing(seed: int) -> None:
         for name in ("units", "known_units", "sales", "known_sales", "cost")
     ]
     assert sums == [0] * 5
+
+
+@pytest.mark.parametrize(("status", "left"), [("submitted", 0), ("rejected", 320)])
+def test_a_return_label_is_counted_beside_the_margin(status: str, left: int) -> None:
+    """What nobody has used is taken off again, where the carrier pays it back."""
+    fields = {"reference": "return-9", "date": "2026-06-01T10:00:00Z"}
+    request = doc("returnrequest1", "returnrequest", number=1, lines=[], **fields)
+    label = doc("return-9label", "returnlabel", cost=money(320), **fields)
+    refund = doc(
+        "return-9labelrefund", "labelrefund", status=status, **fields | {"date": "2026-07-01T10:00:00Z"}
+    )
+    found = days([*placed(line("pan", 1, 120, 100)), request, label, refund])
+    assert found["2026-06-01"] == {"labels": 320}
+    assert sum(day.get("labels", 0) for day in found.values()) == left

@@ -15,6 +15,7 @@ from shared.couch import Server
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.people import PASSWORD
 from tests.processes import start_service
+from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
 from tests.services.storefront.visitor import Visitor
 from tests.waiting import eventually
 
@@ -71,9 +72,16 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         "DATABASE_PREFIX": PREFIX,
         "CUSTOMER_GROUPS": "farriers",
     }
+    carriers = EasyPostStandIn()
+    settings |= {
+        "LABEL_PROVIDER": "easypost",
+        "EASYPOST_URL": carriers.url,
+        "EASYPOST_API_KEY": API_KEY,
+    }
     with running_shop(state, **settings) as running:
         load_goods(running)
         yield running
+    carriers.close()
     if url := os.environ.get("COUCH_URL"):
         _drop(Server(url, prefix=PREFIX))
 

@@ -91,6 +91,7 @@ def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
             shop.get("refund_before_receipt", initial.returns.refund_first),
             shop.get("exchange_before_receipt", initial.returns.exchange_first),
             shop.get("return_address", initial.returns.address),
+            shop.get("buy_return_labels", initial.returns.buys_labels),
         ),
         ShopIdentity(
             shop.get("name") or initial.shop.name,

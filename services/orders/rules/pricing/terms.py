@@ -105,7 +105,7 @@ class ReturnTerms:
     """Goods can be sent back for `days` after they arrived (0: for ever), to `address` where that is another than the shop's own.
 
     `approved`: nobody looks at a request first. `refund_first`: an approval is paid back before the goods are here.
-    `exchange_first`: so are others sent for them.
+    `exchange_first`: so are others sent for them. `buys_labels`: an approval buys the label of the parcel.
     """
 
     days: int = 30
@@ -113,6 +113,7 @@ class ReturnTerms:
     refund_first: bool = False
     exchange_first: bool = False
     address: str = ""
+    buys_labels: bool = False
 
 
 RETURNS: Final = ReturnTerms()

@@ -8,7 +8,7 @@ from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.clients import Requester
-from services.storefront.pages.context import services
+from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.pdf import pdf_response
 from services.storefront.pages.saved_forms import restore
@@ -141,6 +141,7 @@ def order_page(
         placed_by=_placed_by(found),
         manual_payments=MANUAL_PAYMENTS,
         wanted={back["number"]: exchanges.wanted_for(back) for back in found["returns"]},
+        buys_labels=bool(dependencies().settings.label_provider),
         refusals={back["number"]: _refusal(orderid, back["number"]) for back in found["returns"]},
     )
 

@@ -10,7 +10,7 @@ from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.orders import done, find_order
 from services.storefront.pages.visitor import token
-from services.storefront.rules import exchanges
+from services.storefront.rules import exchanges, prices
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
@@ -22,6 +22,7 @@ _RETURN = "/orders/<orderid>/returns/<int:number>"
 @desk.get(f"{_RETURN}/approval")
 @desk.get(f"{_RETURN}/refusal")
 @desk.get(f"{_RETURN}/receipt")
+@desk.get(f"{_RETURN}/label")
 def back_to_return(orderid: str, number: int) -> BaseResponse:
     """The addresses that forms go to, opened as pages."""
     return redirect(url_for("desk.order", orderid=orderid, form=request.args.get("form")))
@@ -51,6 +52,23 @@ def receive_return(orderid: str, number: int) -> BaseResponse:
     except Invalid as error:
         return _problem(orderid, forms.error_text(error))
     return _act(orderid, number, "receipt", {"items": items}, _("Received; the money is on its way back."))
+
+
+@desk.post(f"{_RETURN}/label")
+def buy_return_label(orderid: str, number: int) -> BaseResponse:
+    """By the cheapest service; what the parcel weighs may be left out where its goods have a weight."""
+    try:
+        text = request.form.get("weight_grams", "").strip()
+        body = {"weight_grams": forms.parse_integer(text, "weight_grams")} if text else {}
+        label = services().orders.buy_return_label(token(), orderid, number, body)
+    except (Conflict, Invalid, NotFound) as error:
+        return _problem(orderid, forms.error_text(error))
+    words = _(
+        "Bought for %(cost)s from %(carrier)s; the customer gets an e-mail.",
+        cost=prices.shown(label["cost"]),
+        carrier=label["carrier"],
+    )
+    return done(orderid, words)
 
 
 def received_items(sent: Mapping[str, str]) -> list[Json]:

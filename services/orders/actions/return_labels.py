@@ -1,0 +1,177 @@
+"""Labels for the parcels of returns: bought once each, and given back where no parcel comes.
+
+Which shipment may be bought for a return is written before it is bought, so that whoever goes on after a crash or a lost answer asks for the
+very same one, which the provider sells once.
+"""
+
+from datetime import timedelta
+
+from services.orders.actions.return_requests import ReturnNotApproved, by_number, by_reference
+from services.orders.clients.labels import LabelProvider
+from services.orders.declarations.returns import ReturnLabel
+from services.orders.dependencies import Dependencies
+from services.orders.documents import (
+    LABEL_PROBLEM,
+    LABEL_REFUND,
+    RETURN_LABEL,
+    RETURN_SHIPMENT,
+    order_key,
+)
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.order_returns import (
+    APPROVED,
+    LABEL_KEY,
+    LABEL_REFUND_KEY,
+    PROBLEM_KEY,
+    SHIPMENT_KEY,
+    OrderReturn,
+)
+from services.orders.rules.return_labels import (
+    LabelRefused,
+    NoLabelProvider,
+    ReturnParcel,
+    place,
+    weight,
+)
+from services.orders.rules.writing import event_fields
+from shared.clock import now, parse
+from shared.errors import Invalid, NotFound, Unavailable
+
+IN_FLIGHT = timedelta(seconds=60)
+"""A purchase that has begun is over by then."""
+
+
+class NoLabel(NotFound):
+    code, title = "no_label", "There is no label for this return"
+
+
+def buy_label(
+    deps: Dependencies, found: OrderDocuments, number: str, grams: int | None, by: str
+) -> tuple[OrderDocuments, ReturnLabel]:
+    """The label of an approved return, bought unless it is there. `grams`: what the parcel weighs, else its goods together.
+
+    Raises NoSuchReturn, ReturnNotApproved, NoLabelProvider, LabelRefused, Invalid where the weight is not known, and Unavailable: then ask again.
+    """
+    back = by_number(found, number)
+    if back.label is not None:
+        return found, back.label
+    if back.status != APPROVED:
+        raise ReturnNotApproved("Only an approved return gets a label, until its goods are here.")
+    provider = _provider(deps)
+    found = _with_shipment(deps, found, back, grams, by)
+    return _bought(deps, provider, found, by_reference(found, back.reference))
+
+
+def buy_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """The worker's step. What the provider refuses, or nobody knows the weight of, is left to people."""
+    for back in found.order_returns:
+        if back.buys_label:
+            try:
+                found, _ = buy_label(deps, found, str(back.number), None, "worker")
+            except (LabelRefused, Invalid, NoLabelProvider) as error:
+                key = order_key(found.order["orderid"], f"{back.reference}{PROBLEM_KEY}")
+                problem = LABEL_PROBLEM.build(
+                    key, **event_fields(found.order), reference=back.reference, problem=error.detail
+                )
+                found = found.with_document(deps.orders.add(problem)[0])
+    return found
+
+
+def give_back_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """The worker's step: no parcel comes for these. Raises Unavailable while one may just be bought."""
+    for back in found.order_returns:
+        if not back.owes_label_refund or back.shipment is None:
+            continue
+        if back.label is None and now() < parse(back.shipment["date"]) + IN_FLIGHT:
+            raise Unavailable("A label may be bought just now.")
+        status = _provider(deps).give_back(back.shipment["shipment"])
+        doc = LABEL_REFUND.build(
+            order_key(found.order["orderid"], f"{back.reference}{LABEL_REFUND_KEY}"),
+            **event_fields(found.order),
+            reference=back.reference,
+            status=status,
+        )
+        found = found.with_document(deps.orders.add(doc)[0])
+    return found
+
+
+def label_document(deps: Dependencies, found: OrderDocuments, number: str) -> tuple[str, bytes]:
+    """The PDF of the label, while the parcel may still be sent. Raises NoSuchReturn, NoLabel, Unavailable."""
+    back = by_number(found, number)
+    if back.label is None or back.status != APPROVED:
+        raise NoLabel("There is no label, or it is not needed any more.")
+    name = f"{found.order.get('number') or found.order['orderid']}-return-label-{number}"
+    return name, _provider(deps).document(back.label["url"])
+
+
+def _provider(deps: Dependencies) -> LabelProvider:
+    if deps.label_provider is None:
+        raise NoLabelProvider("LABEL_PROVIDER names nobody who sells labels.")
+    return deps.label_provider
+
+
+def _with_shipment(
+    deps: Dependencies, found: OrderDocuments, back: OrderReturn, grams: int | None, by: str
+) -> OrderDocuments:
+    """Which shipment is bought is decided by who writes it first; a prepared one that is not bought costs nothing."""
+    if back.shipment is not None:
+        return found
+    provider = _provider(deps)
+    shipment = provider.prepare(_parcel(deps, found, back, grams))
+    doc = RETURN_SHIPMENT.build(
+        order_key(found.order["orderid"], f"{back.reference}{SHIPMENT_KEY}"),
+        **event_fields(found.order),
+        reference=back.reference,
+        provider=provider.name,
+        shipment=shipment,
+        by=by,
+    )
+    return found.with_document(deps.orders.add(doc)[0])
+
+
+def _parcel(deps: Dependencies, found: OrderDocuments, back: OrderReturn, grams: int | None) -> ReturnParcel:
+    terms, customer, order = deps.terms, found.customer, found.order
+    if customer is None or customer.get("erased"):
+        raise LabelRefused("The customer's address is not there any more.")
+    address = customer["deliveryAddress"]
+    name = (address.get("name") if isinstance(address, dict) else "") or customer["name"]
+    sender = place(name, address, terms.country)
+    shop = place(terms.shop.name, terms.returns.address or "\n".join(terms.shop.address), terms.country)
+    if sender is None:
+        raise LabelRefused("The customer's address lacks a street or a city, which carriers ask for.")
+    if shop is None:
+        raise LabelRefused(
+            "Write street, postcode and city of where returned goods go, in the shop's settings."
+        )
+    grams = weight(grams, back.lines, {} if grams else _weights(deps, found, back))
+    return ReturnParcel(sender, shop, grams, f"{order['orderid']}-{back.reference}")
+
+
+def _weights(deps: Dependencies, found: OrderDocuments, back: OrderReturn) -> dict[str, int]:
+    """Of one piece, by SKU or productid. 1 call."""
+    keys = [str(line.get("sku") or line["productid"]) for line in back.lines]
+    offers = deps.products.lookup(keys, currency=found.order["total"]["currency"])
+    return {key: offer.get("weight_grams") or 0 for key, offer in offers.items()}
+
+
+def _bought(
+    deps: Dependencies, provider: LabelProvider, found: OrderDocuments, back: OrderReturn
+) -> tuple[OrderDocuments, ReturnLabel]:
+    if back.shipment is None:
+        raise TypeError("a label is bought of a shipment")
+    bought = provider.buy(back.shipment["shipment"], found.order["total"]["currency"])
+    label: ReturnLabel = RETURN_LABEL.build(
+        order_key(found.order["orderid"], f"{back.reference}{LABEL_KEY}"),
+        **event_fields(found.order),
+        reference=back.reference,
+        provider=provider.name,
+        shipment=back.shipment["shipment"],
+        carrier=bought.carrier,
+        service=bought.service,
+        tracking_code=bought.tracking_code,
+        tracking_url=bought.tracking_url,
+        url=bought.url,
+        cost=bought.cost,
+    )
+    stored, _ = deps.orders.add(label)
+    return found.with_document(stored), stored

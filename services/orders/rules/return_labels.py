@@ -1,0 +1,75 @@
+"""Labels that the shop buys for parcels in which goods come back: what a carrier must know, and what it sold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from services.orders.rules.addresses import postal_parts
+from shared.errors import Conflict, Invalid
+from shared.money import Money
+
+SUBMITTED, REFUNDED, REJECTED, NOT_APPLICABLE, NOT_BOUGHT = (
+    "submitted",
+    "refunded",
+    "rejected",
+    "not_applicable",
+    "not_bought",
+)
+REFUND_STATUSES: Final = (SUBMITTED, REFUNDED, REJECTED, NOT_APPLICABLE, NOT_BOUGHT)
+"""Of the money of a label that was not used."""
+GIVEN_BACK: Final = (SUBMITTED, REFUNDED)
+
+
+class LabelRefused(Conflict):
+    code, title = "label_refused", "The carrier sells no label for this parcel"
+
+
+class NoLabelProvider(Conflict):
+    code, title = "no_label_provider", "This shop buys no labels"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A postal address as carriers take it: `parts` by the names of `shared.addresses`, with a country, a city and a first line."""
+
+    name: str
+    parts: dict[str, str]
+
+
+@dataclass(frozen=True)
+class ReturnParcel:
+    """From a customer back to the shop. `reference` is what people find it by at the provider."""
+
+    customer: Place
+    shop: Place
+    grams: int
+    reference: str
+
+
+@dataclass(frozen=True)
+class BoughtLabel:
+    """`tracking_url` and `url` (of the PDF) are the provider's; "" where it has none."""
+
+    carrier: str
+    service: str
+    tracking_code: str
+    tracking_url: str
+    url: str
+    cost: Money
+
+
+def place(name: str, address: Any, own_country: str) -> Place | None:
+    """None where it lacks what carriers ask for: a street and a city."""
+    parts = postal_parts(address, own_country)
+    return Place(name, parts) if parts.get("line1") and parts.get("city") else None
+
+
+def weight(said: int | None, lines: Sequence[Any], grams: dict[str, int]) -> int:
+    """What the parcel weighs, in grams: what was `said`, else the goods by SKU together. Raises Invalid where it is not known."""
+    if said:
+        return said
+    found = [grams.get(str(line.get("sku") or line["productid"]), 0) for line in lines]
+    if not all(found):
+        words = "Say what the parcel weighs: not all of its goods have a weight."
+        raise Invalid(words, errors={"weight_grams": [words]})
+    return sum(each * line["quantity"] for each, line in zip(found, lines, strict=True))

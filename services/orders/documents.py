@@ -8,8 +8,7 @@
                   :giftcards  :giftcardssent      which gift cards it bought, and that their codes went out
                   :refund1  :refund-{..}settled  :notice-payment ...
                   :invoice  :{..}creditnote  :{..}numberrequest     what was issued of it, under which number
-                  :returnrequest1  :return-{..}decision  :return-{..}ended  :return-{..}restocked   goods that come back
-                  :return-{..}shipment  :return-{..}label  :return-{..}labelproblem  :return-{..}labelrefund   the label for their parcel
+                  :returnrequest1  :return-{..}decision  :return-{..}ended  :return-{..}restocked  :return-{..}label   goods that come back
                   :return-{..}offered  :return-{..}exchanged    and the order with which others are sent for them
                   :summary        what the desk lists of it, made from all of these
                   :archived       in place of most of these once they lie in an archive: `rules.archive`
@@ -88,7 +87,7 @@ RETURN_SHIPMENT = DocumentType.declared("returnshipment", returns.ReturnShipment
 RETURN_LABEL = DocumentType.declared("returnlabel", returns.ReturnLabel)
 LABEL_PROBLEM = DocumentType.declared("labelproblem", returns.LabelProblem)
 LABEL_REFUND = DocumentType.declared("labelrefund", returns.LabelRefund)
-RETURN_LABEL_TYPES = tuple(kind.name for kind in (RETURN_SHIPMENT, RETURN_LABEL, LABEL_PROBLEM, LABEL_REFUND))
+RETURN_LABEL_TYPES = ("returnshipment", "returnlabel", "labelproblem", "labelrefund")
 GIFT_CARD_ISSUE = DocumentType.declared("giftcardissue", events.GiftCardIssue)
 ATTEMPT_OUTCOME = DocumentType.declared("attemptoutcome", events.AttemptOutcome)
 GIFT_CARDS_SENT = DocumentType.declared("giftcardssent", events.GiftCardsSent)

@@ -110,9 +110,9 @@ def test_staff_buys_the_label_and_the_customer_prints_it(
     for stranger in (requests.Session(), shop.customer()):
         assert pdf(shop, stranger, order).status_code == 404
     fulfilment.advance_order(deps, order["orderid"])
-    mails = [mail for mail in read_mail(shop.mail) if order["number"] in mail["subject"]]
-    told = next(mail for mail in mails if mail["subject"].startswith("The label for your return 1"))
-    assert label["tracking_url"] in told["text"]
+    mails = [mail for mail in read_mail(shop.mail) if order["number"] in mail.subject]
+    told = next(mail for mail in mails if mail.subject.startswith("The label for your return 1"))
+    assert label["tracking_url"] in told.text
 
 
 def test_it_is_bought_once_by_whoever_and_however_often(

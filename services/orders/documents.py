@@ -17,8 +17,7 @@
     reportdaily-{day}:claim-{..}1  :sent-{..}1      to whom the figures of a day were sent
     code{CODE}:claim   promotion{id}:use{n}  :customer{hash}-{n}   how often promotions were used: `declarations.promotions`
     customer{userid}:{provider}                      what the provider knows a customer by who keeps cards there
-    giftcard{hash of its code}:entry000001 ...       a gift card: `rules.credits` says how it is never overdrawn
-    storecredit{userid}:{currency}-entry000001 ...   the store credit of a customer in a currency
+    giftcard{hash of its code}:entry000001 ...       a gift card, and storecredit{userid}:{currency}-entry000001 ..., store credit: `rules.credits`
     numbers:block000001 ...                          blocks of order numbers: `store.numbers` says who may use one
     invoicenumbers{year}:000001 ...                  numbers of invoices, and creditnotenumbers{year}: `store.invoice_numbers`
     audit{yyyy-mm}:{time-ordered id}                 what staff did: `shared.audit`
@@ -28,9 +27,9 @@
     stalloversold:{time}-{orderid}                   sales at a stall of which the stock had too little, as order{id}:oversold says
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
-Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and
-the mark behind it know it by: replicas that meet may give it another number. Nothing is updated but the `:summary`, which anybody can
-make again from the others (`rules.summaries`), a draft, and what erasing a person overwrites: `:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return.
+Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and the mark behind it know it by:
+replicas that meet may give it another number. Nothing is updated but the `:summary`, which anybody can make again from the others (`rules.summaries`), a
+draft, and what erasing a person overwrites: `:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return.
 While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
 """
 

@@ -29,8 +29,7 @@
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and the mark behind it know it by:
 replicas that meet may give it another number. Nothing is updated but the `:summary`, which anybody can make again from the others (`rules.summaries`), a
-draft, and what erasing a person overwrites: `:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return.
-While traces are on, what happens to an order is written with its `traceparent`, and the worker goes on with that trace.
+draft, and what erasing a person overwrites: `:customer`, notes of staff (`:note-...`) and what a customer wrote beside a return. Events hold their `traceparent`.
 """
 
 from services.orders.declarations import (

@@ -23,6 +23,7 @@ from shared.errors import Unavailable
 from shared.jobs import (
     CORRECT_STOCK,
     COUNT_SEARCHES,
+    DEEP_CORRECT_STOCK,
     FINISH_MOVES,
     FINISH_RECEIPTS,
     LEARN_WORDS,
@@ -45,6 +46,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     SUM_UP_PRODUCTS: maintenance.sum_up,
     SWEEP_RESERVATIONS: lambda deps: maintenance.sweep(deps, now()),
     CORRECT_STOCK: lambda deps: maintenance.correct_settled(deps, now()),
+    DEEP_CORRECT_STOCK: lambda deps: maintenance.correct_settled_of_two_days(deps, now()),
     ROLL_UP_STOCK: lambda deps: stock_roll_up.roll_up(deps.bulk, now()),
     SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),

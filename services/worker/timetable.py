@@ -9,6 +9,7 @@ A job is begun again only when it has ended; one that fails is run again when it
 import logging
 import time
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from threading import Event, Thread
 from typing import Final
 
@@ -27,6 +28,8 @@ TRANSIENT_ERRORS: Final = (Unavailable, UpdateConflict)
 """Errors that need no attention: something is unavailable, or another process was first."""
 
 STOPPING_SECONDS: Final = 8.0
+SOON_SECONDS: Final = 10.0
+"""After the start no row of an interval waits longer: a process that is started again and again would never come to it."""
 
 
 class Timetable:
@@ -56,6 +59,8 @@ class Timetable:
     def _run_row(self, app: Celery, row: Row, job: Callable[[], object]) -> None:
         schedule = maybe_schedule(row.due, app=app)
         last = schedule.now()
+        if isinstance(row.due, float):
+            last -= timedelta(seconds=max(0.0, row.due - SOON_SECONDS))
         while not self._stopping.is_set():
             due, seconds = schedule.is_due(last)
             if due:

@@ -37,7 +37,7 @@ FEED_PAGE = 2000
 PAGE = 200
 OVERLAP = timedelta(minutes=5)
 SETTLE_AFTER = timedelta(seconds=30)
-SETTLED_OVERLAP, FIRST_SETTLED = timedelta(minutes=1), timedelta(hours=1)
+SETTLED_OVERLAP, FIRST_SETTLED, DEEP_SETTLED = timedelta(minutes=1), timedelta(hours=1), timedelta(days=2)
 MAX_MOVE_AGE = timedelta(days=1)
 _MAX_ATTEMPTS = 3
 
@@ -232,22 +232,30 @@ def refresh_sale_prices(deps: Dependencies, now: datetime) -> int:
 def correct_settled(deps: Dependencies, now: datetime) -> int:
     """Gives back what an order took twice because a request for it was cut off and repeated; how many that were.
 
-    It looks at reservations that were sold or released SETTLE_AFTER ago, when no request for them is under way any more.
+    It looks at reservations that were sold or released SETTLE_AFTER ago, when no request for them is under way any more, and where the
+    database has several copies once more at those of the last minutes: the copy that was asked then may have been late.
     """
-    until = iso(now - SETTLE_AFTER)
+    overlap = SETTLED_OVERLAP if deps.catalogue.has_one_copy else OVERLAP
+    until = now - SETTLE_AFTER
     place = deps.ledger.checkpoint(SETTLED_CHECKPOINT)
-    since = place.get("since", iso(now - FIRST_SETTLED))
+    returned = _correct_between(deps, place.get("since", iso(now - FIRST_SETTLED)), iso(until), now)
+    deps.ledger.save_checkpoint(SETTLED_CHECKPOINT, {**place, "since": iso(until - overlap)})
+    return returned
+
+
+def correct_settled_of_two_days(deps: Dependencies, now: datetime) -> int:
+    """The same for all that were sold or released within DEEP_SETTLED, wherever `correct_settled` is: after a node of a cluster was away for long."""
+    return _correct_between(deps, iso(now - DEEP_SETTLED), iso(now - SETTLE_AFTER), now)
+
+
+def _correct_between(deps: Dependencies, since: str, until: str, now: datetime) -> int:
     cursor, returned = None, 0
     while True:
         page = deps.ledger.settlements_between(since, until, PAGE, cursor)
         returned += _correct_page(deps, page.items, iso(now))
         if page.next is None:
-            break
+            return returned
         cursor = page.next
-    deps.ledger.save_checkpoint(
-        SETTLED_CHECKPOINT, {**place, "since": iso(now - SETTLE_AFTER - SETTLED_OVERLAP)}
-    )
-    return returned
 
 
 def _correct_page(deps: Dependencies, settlements: Sequence[Settlement], date: str) -> int:

@@ -192,6 +192,27 @@ def test_goods_that_a_sold_order_took_twice_are_back_within_a_minute(shop: Shop,
         assert level(shop, "twice") == 4
 
 
+def test_goods_taken_twice_are_given_back_when_a_node_told_of_the_sale_too_late(
+    shop: Shop, deps: Dependencies
+):
+    """The index of a node that was away shows a sale when the others' sales of that time have been looked at."""
+    shop.load([product("late", stock=5)])
+    assert reserve(shop, "late1", ("late", 2)) == 201
+    line = stock.Line("late", tuple(KITCHEN), 2)
+    deps.ledger.append(line, -2, "reserved", "again", timestamp(), orderid="late1")
+    assert end(shop, "late1", "confirmation", ("late", 2)) == 200
+    place = deps.ledger.checkpoint(maintenance.SETTLED_CHECKPOINT)
+    deps.ledger.save_checkpoint(
+        maintenance.SETTLED_CHECKPOINT, {**place, "since": iso(now() + timedelta(minutes=1))}
+    )
+    maintenance.correct_settled(deps, now() + timedelta(minutes=2))
+    assert level(shop, "late") == 1
+    maintenance.correct_settled_of_two_days(deps, now() + timedelta(minutes=2))
+    assert level(shop, "late") == 3
+    changed = deps.ledger.checkpoint(maintenance.SETTLED_CHECKPOINT)
+    deps.ledger.save_checkpoint(maintenance.SETTLED_CHECKPOINT, {**changed, "since": place.get("since", "")})
+
+
 def test_a_sale_that_crossed_the_sweep_is_taken_again(shop: Shop, deps: Dependencies):
     shop.load([product("cross", stock=4)])
     assert reserve(shop, "cross1", ("cross", 3), minutes=-1) == 201

@@ -16,11 +16,12 @@ from services.storefront.pages.csrf import csrf_token
 from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.kept_categories import places_of
 from services.storefront.pages.language import goods_language, shown_menu
+from services.storefront.pages.picture_tags import shown_first
 from services.storefront.pages.visitor import logged_in, needs_staff, token
 from services.storefront.rules import messages
 from services.storefront.rules.taxonomy import Category
 from services.storefront.translation import gettext as _
-from shared.errors import AisleError, BadRequest, Invalid
+from shared.errors import AisleError, BadRequest, Invalid, NotFound
 from shared.types import Json
 
 stall = Blueprint("stall", __name__)
@@ -71,9 +72,8 @@ def goods() -> BaseResponse:
     keys = [key for place in places_of(category) for key in _keys_in(place["category"])][:MAX_GOODS]
     parts = [keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE)]
     currency, language = chosen_currency(), goods_language()
-    items = [
-        each for part in parts for each in services().orders.stall_goods(token(), part, currency, language)
-    ]
+    found = (services().orders.stall_goods(token(), part, currency, language) for part in parts)
+    items = [_with_picture(each) for part in found for each in part]
     return _json({"items": items, "complete": len(keys) < MAX_GOODS})
 
 
@@ -106,12 +106,20 @@ def _within(place: Category, depth: int) -> list[Json]:
 
 
 def _keys_in(category: str) -> list[str]:
-    """Productids, and the SKUs of what has variants, of one category: as every device keeps it."""
+    """Productids, and the SKUs of what has variants, of one category: as every device keeps it. None of one that only holds others."""
     target = f"{quote(quote(category, safe=''), safe='')}/_changes?include_docs=true"
-    answer = services().products.category_database("GET", target, None)
-    rows = orjson.loads(answer.body).get("results", []) if answer.status == 200 else []
+    try:
+        rows = orjson.loads(services().products.category_database("GET", target, None).body)["results"]
+    except NotFound:
+        return []
     docs = [row["doc"] for row in rows if row["id"].startswith("product-") and not row.get("deleted")]
     return [key for doc in docs for key in _keys_of(doc)]
+
+
+def _with_picture(goods: Json) -> Json:
+    """The goods with the picture's address on this site."""
+    picture = shown_first(goods)
+    return goods | {"image": picture.src if picture else ""}
 
 
 def _keys_of(doc: Json) -> list[str]:

@@ -37,6 +37,7 @@
     note.className = `note ${mood}`;
     note.firstElementChild.textContent = words;
     note.hidden = false;
+    note.scrollIntoView({ block: "nearest" });
   }
 
   const nameOf = ({ name, selected_options: options }) => {
@@ -94,7 +95,8 @@
       remove.addEventListener("click", () => put(each.key, 0));
       return element("li", { className: "stall-line" }, element("span", { textContent: name }), input, element("span", { className: "num", textContent: money({ ...each.price, amount: each.price.amount * cart.get(each.key) }) }), remove);
     }));
-    if (lines.length) $("total").textContent = fill(texts.total, { total: money(totalOf()) });
+    $("bar").hidden = !lines.length;
+    if (lines.length) for (const id of ["total", "bar"]) $(id).textContent = fill(texts.total, { total: money(totalOf()) });
     drawChange();
   }
 

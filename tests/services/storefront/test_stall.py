@@ -82,6 +82,17 @@ def test_a_device_of_staff_learns_what_it_can_sell(keeper: Visitor) -> None:
     assert page.headers["Cache-Control"] == "no-store"
 
 
+def test_a_department_is_kept_with_all_below_it_and_its_pictures(keeper: Visitor) -> None:
+    digest = "5" * 64
+    cake = product("stallcake", "Plum cake", ["Stall hall", "Cakes"], 600, image=f"/v1/pictures/{digest}")
+    import_goods(keeper, [cake])
+    page = keeper.get(f"{DEVICE}/goods?category=Stall%20hall")
+    assert page.status == 200, page.text
+    (item,) = json.loads(page.body)["items"]
+    assert item["key"] == "stallcake"
+    assert item["image"] == f"/pictures/{digest}/640"
+
+
 def test_nobody_else_is_answered(visitor: Visitor, join: Callable[..., Visitor]) -> None:
     buyer = join("Fair Buyer")
     assert visitor.get(DEVICE).status == 401

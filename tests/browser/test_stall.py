@@ -6,11 +6,11 @@ from collections.abc import Callable
 import orjson
 import pytest
 import requests
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.browser.conftest import log_in
-from tests.browser.test_offline import wait_for_worker, without_network
+from tests.browser.offline_device import wait_for_worker, without_network
 from tests.waiting import eventually
 
 Visit = Callable[..., Page]
@@ -128,3 +128,52 @@ def test_sold_and_counted_without_a_network_it_is_there_once_afterwards(
     page.locator("#oversold a").first.click()
     expect(page.locator("main")).to_contain_text("Market Square")
     expect(page.locator("main")).to_contain_text("Oversold")
+
+
+def test_what_waits_outlives_the_session_and_is_sent_by_who_logs_in_next(
+    stall: Page, shop: Shop, admin: requests.Session, honey: str
+) -> None:
+    page = stall
+    with without_network(page):
+        sell(page, honey)
+        page.context.clear_cookies()
+    expect(page.locator("#state")).to_contain_text("Nothing is lost.")
+    page.goto("/stall")
+    expect(page.locator("#state")).to_contain_text("1 wait for the network.")
+    assert states(page) == ["waiting"]
+    log_in(page, ADMIN_EMAIL, shop.admin_password)
+    page.goto("/stall")
+    expect(page.locator("#state")).to_have_text("Everything has been sent.", timeout=30_000)
+    assert states(page) == ["done"]
+    eventually(lambda: len(orders_with(shop, admin, honey)) == 1)
+    assert level(shop, admin, honey) == 1
+
+
+def test_leaving_warns_of_what_was_not_sent(stall: Page, honey: str) -> None:
+    page, asked = stall, []
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        if len(asked) == 1:
+            dialog.dismiss()
+        else:
+            dialog.accept()
+
+    page.on("dialog", answer)
+    leave = page.get_by_role("button", name="Log out and remove everything")
+    with without_network(page):
+        sell(page, honey)
+        leave.click()
+        page.wait_for_timeout(1000)
+        assert states(page) == ["waiting"]
+        leave.click()
+        expect(page.locator("#queue > li")).to_have_count(0)
+        expect(page.locator("#goods > li")).to_have_count(0)
+    assert len(asked) == 2
+    assert "1 sales or counts have not been sent" in asked[0]
+
+
+def test_no_cost_price_is_on_the_device(stall: Page, honey: str) -> None:
+    kept = stall.evaluate("() => stallDevice.goods().then((goods) => JSON.stringify(goods))")
+    assert honey in kept
+    assert "cost" not in kept

@@ -67,7 +67,7 @@ def receive(body: dict[str, Any], orderid: str, number: str) -> Response:
 @returns.post(f"{RETURN}/label")
 @require_role("admin", "staff")
 @returns.doc(parameters=[OPTIONAL_KEY])
-@returns.arguments(requests.ReturnLabel, required=False)
+@returns.arguments(requests.ReturnLabelRequest, required=False)
 @returns.response(201, answers.BoughtLabel)
 @returns.alt_response(404, "NOT_FOUND")
 @returns.alt_response(409, "CONFLICT")

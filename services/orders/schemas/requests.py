@@ -263,7 +263,7 @@ class ReturnApproval(Shape):
     )
 
 
-class ReturnLabel(Shape):
+class ReturnLabelRequest(Shape):
     weight_grams = StrictInteger(
         1,
         1_000_000,

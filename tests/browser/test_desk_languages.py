@@ -22,6 +22,9 @@ NAME = "Kielzugmantel"
 PATHS = (
     "/admin",
     "/admin?by=month",
+    "/admin/margin",
+    "/admin/stall",
+    "/stall",
     "/admin/orders",
     "/admin/products",
     "/admin/products/new",

@@ -34,6 +34,8 @@ DESK = (
     "/admin",
     "/admin?by=hour",
     "/admin?by=year",
+    "/admin/margin",
+    "/admin/stall",
     "/admin/orders",
     "/admin/orders/{orderid}",
     "/admin/products",

@@ -18,8 +18,9 @@ from services.orders.documents import DESIGN
 from services.orders.store.archive import ArchiveStore
 from services.orders.store.archive_files import ArchiveFiles
 from shared.clock import now
-from shared.couch import Server
+from shared.database import server_of
 from shared.errors import AisleError
+from shared.settings import BadSettings
 
 TIMEOUT_SECONDS = 60.0
 ORDERS_PER_FILE = 1000
@@ -27,21 +28,13 @@ ORDERS_PER_FILE = 1000
 
 def main() -> int:
     options = _arguments()
-    url = os.environ.get("COUCH_URL", "")
-    if not url:
-        print("COUCH_URL is not set: the database server's address.", file=sys.stderr)
-        return 1
     os.umask(0o077)
-    server = Server(
-        url,
-        username=os.environ.get("COUCH_USERNAME", ""),
-        password=os.environ.get("COUCH_PASSWORD", ""),
-        apikey=os.environ.get("COUCH_APIKEY", ""),
-        prefix=os.environ.get("DATABASE_PREFIX", ""),
-        timeout=TIMEOUT_SECONDS,
-    )
     try:
-        return _done(options, ArchiveStore(server.open(DESIGN)), ArchiveFiles(options.folder.resolve()))
+        database = server_of(os.environ, TIMEOUT_SECONDS).open(DESIGN)
+        return _done(options, ArchiveStore(database), ArchiveFiles(options.folder.resolve()))
+    except BadSettings as error:
+        print(error, file=sys.stderr)
+        return 1
     except AisleError as error:
         print(error.detail, file=sys.stderr)
         return 1

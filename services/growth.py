@@ -12,8 +12,10 @@ from typing import Final
 import orjson
 
 from services.prepare import DESIGNS
-from shared.couch import Database, Doc, Server
+from shared.couch import Database, Doc
+from shared.database import server_of
 from shared.errors import AisleError
+from shared.settings import BadSettings
 
 BATCH: Final = 1000
 LAST: Final = "\uffff"
@@ -22,20 +24,12 @@ TIMEOUT_SECONDS: Final = 60.0
 
 
 def main() -> int:
-    url = os.environ.get("COUCH_URL", "")
-    if not url:
-        print("COUCH_URL is not set: the database server's address.", file=sys.stderr)
-        return 1
-    server = Server(
-        url,
-        username=os.environ.get("COUCH_USERNAME", ""),
-        password=os.environ.get("COUCH_PASSWORD", ""),
-        apikey=os.environ.get("COUCH_APIKEY", ""),
-        prefix=os.environ.get("DATABASE_PREFIX", ""),
-        timeout=TIMEOUT_SECONDS,
-    )
     try:
+        server = server_of(os.environ, TIMEOUT_SECONDS)
         counted = {design.name: count(server.open(design)) for design in DESIGNS}
+    except BadSettings as error:
+        print(error, file=sys.stderr)
+        return 1
     except AisleError as error:
         print(error.detail, file=sys.stderr)
         return 1

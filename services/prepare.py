@@ -18,8 +18,10 @@ from services.products import documents as products
 from services.users import documents as users
 from shared.couch import DatabaseDesign, Server
 from shared.customer_groups import problems_of_groups
+from shared.database import server_of
 from shared.errors import AisleError
 from shared.language_codes import LANGUAGE
+from shared.settings import BadSettings
 
 DESIGNS = (users.DESIGN, products.DESIGN, orders.DESIGN, orders.SANDBOX_LEDGER)
 TIMEOUT_SECONDS = 60.0
@@ -27,10 +29,6 @@ TIMEOUT_SECONDS = 60.0
 
 def main() -> int:
     options = _arguments()
-    if not os.environ.get("COUCH_URL"):
-        return _fail(
-            "COUCH_URL is not set: the database server's address, like http://name:password@host:5984."
-        )
     named = "LANGUAGES" if os.environ.get("LANGUAGES") else "SEARCH_LANGUAGE"
     languages = tuple(_listed(os.environ.get(named) or "en"))
     if wrong := [each for each in languages if not re.fullmatch(LANGUAGE, each)]:
@@ -39,7 +37,10 @@ def main() -> int:
     if problem := next(problems_of_groups(groups), ""):
         return _fail(problem)
     try:
-        return _prepare(options, products.design_in(*languages, groups=groups))
+        server = server_of(os.environ, TIMEOUT_SECONDS)
+        return _prepare(server, options, products.design_in(*languages, groups=groups))
+    except BadSettings as error:
+        return _fail(str(error))
     except AisleError as error:
         return _fail(error.detail)
 
@@ -49,16 +50,8 @@ def _listed(text: str) -> dict[str, None]:
     return dict.fromkeys(filter(None, (each.strip() for each in text.split(","))))
 
 
-def _prepare(options: argparse.Namespace, of_products: DatabaseDesign) -> int:
+def _prepare(server: Server, options: argparse.Namespace, of_products: DatabaseDesign) -> int:
     designs = [of_products if each is products.DESIGN else each for each in DESIGNS]
-    server = Server(
-        os.environ["COUCH_URL"],
-        username=os.environ.get("COUCH_USERNAME", ""),
-        password=os.environ.get("COUCH_PASSWORD", ""),
-        apikey=os.environ.get("COUCH_APIKEY", ""),
-        prefix=os.environ.get("DATABASE_PREFIX", ""),
-        timeout=TIMEOUT_SECONDS,
-    )
     if options.check:
         problems = server.check(designs)
         print("\n".join(problems) or "Every database and index is in place.")

@@ -29,6 +29,7 @@ FOR_PROGRAMS = {
     "services/*/*/__main__.py": "the command line",
     "services/*/settings.py": "the environment",
     "services/*/dependencies.py": "the environment",
+    "shared/database.py": "the environment",
     "services/*/documents.py": "what an index answers",
     "services/orders/shop_settings.py": "how settings are described in the API",
     "services/orders/promotion_settings.py": "how settings are described in the API",

@@ -4,9 +4,10 @@ What is removed from the database lies in a file whose checksum was compared, an
 comes a document (`order{id}:archived`) that holds what lists and reports add up. Documents of one order are in one partition, so in one shard.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from services.orders.documents import ARCHIVED_ORDER, ORDER
@@ -100,19 +101,8 @@ def remove(store: ArchiveStore, files: ArchiveFiles, moment: datetime, say: Say)
     outcome = Outcome()
     store.note("archive orders", str(files.year), orders=sum(part["orders"] for part in files.parts))
     for part in files.parts:
-        orders = list(files.read(part))
-        for start in range(0, len(orders), TOGETHER):
-            writes: dict[str, list[Document]] = {}
-            for saved in orders[start : start + TOGETHER]:
-                orderid = saved[0]["orderid"]
-                found = _removal_of(
-                    saved, store.order(orderid), f"{files.folder.name}/{part['file']}", moment
-                )
-                if isinstance(found, str):
-                    outcome.left[orderid] = found
-                else:
-                    writes[orderid] = found
-            _write(store, writes, outcome)
+        orders, name = list(files.read(part)), f"{files.folder.name}/{part['file']}"
+        _rewrite(store, orders, partial(_removal_of, archive=name, moment=moment), outcome)
         say(f"{part['file']}: {len(orders)} orders looked at")
     store.compact()
     return outcome
@@ -124,15 +114,7 @@ def restore(store: ArchiveStore, files: ArchiveFiles, say: Say, orderid: str = "
     store.note("restore orders", orderid or str(files.year))
     for part in _parts_with(store, files, orderid):
         orders = [order for order in files.read(part) if orderid in ("", order[0]["orderid"])]
-        for start in range(0, len(orders), TOGETHER):
-            writes: dict[str, list[Document]] = {}
-            for saved in orders[start : start + TOGETHER]:
-                found = _return_of(saved, store.order(saved[0]["orderid"]))
-                if isinstance(found, str):
-                    outcome.left[saved[0]["orderid"]] = found
-                else:
-                    writes[saved[0]["orderid"]] = found
-            _write(store, writes, outcome)
+        _rewrite(store, orders, _return_of, outcome)
         say(f"{part['file']}: {len(orders)} orders looked at")
     if orderid and not outcome.done and not outcome.left:
         outcome.left[orderid] = "it is not in this archive"
@@ -173,13 +155,28 @@ def _return_of(saved: list[Document], live: list[Document]) -> list[Document] | 
     return [*missing, *([removal(archived)] if archived is not None else [])]
 
 
-def _write(store: ArchiveStore, writes: dict[str, list[Document]], outcome: Outcome) -> None:
-    refused = store.write([doc for docs in writes.values() for doc in docs])
-    for orderid, docs in writes.items():
-        if refused.isdisjoint(str(doc["_id"]) for doc in docs):
-            outcome.done += bool(docs)
-        else:
-            outcome.left[orderid] = "somebody changed it just now: run this again"
+def _rewrite(
+    store: ArchiveStore,
+    orders: Sequence[list[Document]],
+    change: Callable[[list[Document], list[Document]], list[Document] | str],
+    outcome: Outcome,
+) -> None:
+    """Writes what `change` makes of each saved order and its live documents, TOGETHER at once, or notes why it says that nothing may be."""
+    for start in range(0, len(orders), TOGETHER):
+        writes: dict[str, list[Document]] = {}
+        for saved in orders[start : start + TOGETHER]:
+            orderid = saved[0]["orderid"]
+            found = change(saved, store.order(orderid))
+            if isinstance(found, str):
+                outcome.left[orderid] = found
+            else:
+                writes[orderid] = found
+        refused = store.write([doc for docs in writes.values() for doc in docs])
+        for orderid, docs in writes.items():
+            if refused.isdisjoint(str(doc["_id"]) for doc in docs):
+                outcome.done += bool(docs)
+            else:
+                outcome.left[orderid] = "somebody changed it just now: run this again"
 
 
 def _parts_with(store: ArchiveStore, files: ArchiveFiles, orderid: str) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Flask plumbing that every service shares: factory, problems, auth, paging, idempotency, ETags."""
 
 from shared.web.answers import json_answer, json_bytes, json_text, nothing
-from shared.web.api import Blueprint, ProblemSchema, Shape
+from shared.web.api import Blueprint, ProblemSchema, Shape, text_content
 from shared.web.audit import audited
 from shared.web.auth import (
     JwksKeys,
@@ -80,5 +80,6 @@ __all__ = [
     "sessions",
     "short_list_answer",
     "sign",
+    "text_content",
     "unsign",
 ]

@@ -36,6 +36,11 @@ def copy_documentation(decorated: Any) -> dict[str, Any]:
     return documentation
 
 
+def text_content(*media: str) -> dict[str, Any]:
+    """What OpenAPI says of a text, such as a CSV file, in each of these media types."""
+    return {kind: {"schema": {"type": "string"}} for kind in media}
+
+
 _NEED_A_BODY = frozenset({"PATCH", "PUT"})
 PROBLEM_TYPE = "application/problem+json"
 SECURITY = {

@@ -34,6 +34,7 @@ from shared.web import (
     list_answer,
     require_role,
     short_list_answer,
+    text_content,
     unsign,
 )
 from shared.web.idempotency import OPTIONAL_KEY, keyed_request
@@ -225,7 +226,7 @@ def retry_dead_letter(dead_letter_id: str) -> Response:
 @admin.arguments(requests.ImportArgs, location="query")
 @admin.doc(
     parameters=[OPTIONAL_KEY],
-    requestBody={"required": True, "content": {kind: {"schema": {"type": "string"}} for kind in LINES}},
+    requestBody={"required": True, "content": text_content(*LINES)},
 )
 @admin.response(200, answers.ImportResult)
 @admin.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")

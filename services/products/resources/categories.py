@@ -27,6 +27,7 @@ from shared.web import (
     nothing,
     require_role,
     short_list_answer,
+    text_content,
 )
 
 categories = Blueprint(
@@ -35,7 +36,7 @@ categories = Blueprint(
 
 MAX_LINE = 64 * 1024
 LINES = ("application/x-ndjson", "text/plain")
-_BODY = {"required": True, "content": {kind: {"schema": {"type": "string"}} for kind in LINES}}
+_BODY = {"required": True, "content": text_content(*LINES)}
 
 
 class BrokenLine(Invalid):

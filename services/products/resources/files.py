@@ -28,7 +28,7 @@ from shared.import_files import (
     decoded,
     json_lines,
 )
-from shared.web import Blueprint, audited, current_user, json_answer, lines_of, require_role
+from shared.web import Blueprint, audited, current_user, json_answer, lines_of, require_role, text_content
 
 files = Blueprint("files", __name__, description="Import and export")
 
@@ -37,7 +37,7 @@ EXPORT_MEDIA = frozenset(
 )
 MAX_FILE, MAX_LINE = 100 * 1024**3, 512 * 1024
 
-_TEXT = {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}
+_TEXT = text_content(NDJSON, CSV)
 _BODY = {"required": True, "content": _TEXT}
 
 

@@ -11,7 +11,7 @@ from services.products.rules.stock_value import Row, stock_value
 from services.products.schemas import stock_value as schemas
 from shared.csv_cells import escape_formula
 from shared.money import major
-from shared.web import Blueprint, json_answer, require_role
+from shared.web import Blueprint, json_answer, require_role, text_content
 
 stock_values = Blueprint("stock value", __name__, description="For staff")
 
@@ -22,7 +22,7 @@ _COLUMNS = ("category", "units", "units_valued", "value", "currency")
 @stock_values.get("/v1/products/stock-value")
 @require_role("admin", "staff")
 @stock_values.arguments(schemas.StockValueArgs, location="query")
-@stock_values.doc(responses={200: {"content": {CSV: {"schema": {"type": "string"}}}}})
+@stock_values.doc(responses={200: {"content": text_content(CSV)}})
 @stock_values.response(200, schemas.StockValue)
 def value(args: dict[str, Any]) -> Response:
     """What the goods in stock cost to buy, by category, as far as their cost prices are known: one global query"""

@@ -14,12 +14,12 @@ from services.users.schemas import answers, requests
 from shared.audit import AuditQuery, parse_span
 from shared.couch.deadline import time_limit
 from shared.csv_cells import escape_formula
-from shared.web import Blueprint, json_answer, list_answer, require_role, unsign
+from shared.web import Blueprint, json_answer, list_answer, require_role, text_content, unsign
 
 audit = Blueprint("audit trail", __name__, url_prefix="/v1/admin/audit", description="What staff did")
 
 JSON, CSV = "application/json", "text/csv"
-_CSV = {200: {"content": {CSV: {"schema": {"type": "string"}}}}}
+_CSV = {200: {"content": text_content(CSV)}}
 _COLUMNS = ("date", "service", "actor", "action", "subject", "details", "request")
 
 

@@ -26,14 +26,13 @@ from shared.import_files import (
     decoded,
     json_lines,
 )
-from shared.web import Blueprint, audited, json_answer, lines_of, require_role
+from shared.web import Blueprint, audited, json_answer, lines_of, require_role, text_content
 
 customer_files = Blueprint(
     "customer files", __name__, url_prefix="/v1/admin/customers", description="Import and export of customers"
 )
 
 MAX_FILE, MAX_LINE = 10 * 1024**3, 256 * 1024
-_TEXT = {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}
 
 
 @customer_files.post("/import")
@@ -42,7 +41,7 @@ _TEXT = {kind: {"schema": {"type": "string"}} for kind in (NDJSON, CSV)}
 @customer_files.response(200, schemas.ImportedCustomers)
 @customer_files.alt_response(400, "BAD_REQUEST")
 @customer_files.alt_response(415, "UNSUPPORTED_MEDIA_TYPE")
-@customer_files.doc(requestBody={"required": True, "content": _TEXT})
+@customer_files.doc(requestBody={"required": True, "content": text_content(NDJSON, CSV)})
 @time_limit(NO_LIMIT)
 @audited("import customers", "", "format", "from_line", "id")
 def import_customers(args: dict[str, Any]) -> Response:

@@ -112,7 +112,7 @@ SIZES = (1_000_000, 1_000_000_000)
 # CouchDB 3.5 on two cores answered so many partition queries a second to 16 clients; a global query asks each shard of the
 # products, a write goes to each copy.
 NODE_CALLS, NODE_SHARE = 1_000, 0.5
-PRODUCT_SHARDS, COPIES, LEAST_NODES = 2, 3, 3
+PRODUCT_SHARDS, COPIES, MIN_NODES = 2, 3, 3
 SALE_DOCUMENTS = 3  # that a sale leaves in the category's partition: reservation, movement, settlement
 HISTORY_DAYS = 400  # STOCK_HISTORY_DAYS: after so many a thousand movements become one total
 MOVEMENTS_OF_A_TOTAL, TOMBSTONE_BYTES = 1_000, 200  # a document that was removed leaves its id and revision
@@ -157,7 +157,7 @@ def blocks(needed: Calls) -> int:
 
 def nodes(needed: Calls) -> int:
     """CouchDB nodes of two cores that are half busy with it, at least three."""
-    return max(LEAST_NODES, math.ceil(_busy(needed) * LEAST_NODES))
+    return max(MIN_NODES, math.ceil(_busy(needed) * MIN_NODES))
 
 
 def shards(orders: float) -> int:
@@ -273,7 +273,7 @@ def _hot_partitions() -> Iterator[str]:
         pages = reads * in_the_busiest_minutes(orders) * HOT_SHARE
         lines = orders * 365 * LINES_PER_ORDER * HOT_SHARE
         documents = lines * SALE_DOCUMENTS * HISTORY_DAYS / 365
-        size, most = documents * BYTES_PER_DOCUMENT, LEAST_NODES * NODE_CALLS * NODE_SHARE
+        size, most = documents * BYTES_PER_DOCUMENT, MIN_NODES * NODE_CALLS * NODE_SHARE
         behind = pages * (1 - KEPT_BEFORE)
         sales = in_the_busiest_minutes(orders) * HOT_SHARE
         yield f"| {orders:,} | {pages:,.1f} | {pages / most:.1%} | {behind / most:.1%} | {lines:,.0f} | {documents:,.0f} | {size / 1e9:,.2f} GB | {sales:,.3f} |"
@@ -296,7 +296,7 @@ def _fullest(needed: Calls) -> str:
 def _busy(needed: Calls) -> float:
     """Share of what three nodes that are half busy answer."""
     calls = needed.reads + needed.globals * PRODUCT_SHARDS + needed.writes * COPIES
-    return calls / NODE_CALLS / NODE_SHARE / LEAST_NODES
+    return calls / NODE_CALLS / NODE_SHARE / MIN_NODES
 
 
 def _stock() -> Iterator[str]:

@@ -19,7 +19,7 @@ from deploy.local.shop.products import SampleProduct, sample_products
 from deploy.local.shop.terms import PROMOTIONS, SHIPPING_METHODS, SYNONYMS, TAX_RATES
 
 CHUNK = 100
-TIMEOUT, PATIENCE = 60, 60
+TIMEOUT, RETRY_SECONDS = 60, 60
 
 
 class NotLoaded(Exception):
@@ -202,7 +202,7 @@ def _post(url: str, body: bytes, headers: dict[str, str], unauthorized: str = ""
 
 def _opened(request: Request) -> HTTPResponse:
     """Raises HTTPError, also for a 503 that does not say when to come back or lasts."""
-    ends = time.monotonic() + PATIENCE
+    ends = time.monotonic() + RETRY_SECONDS
     while True:
         try:
             return cast(HTTPResponse, urlopen(request, timeout=TIMEOUT))

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 import requests
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.browser.conftest import register, write_address
@@ -139,6 +139,17 @@ def prepare(page: Page, peg: str) -> None:
 def put_in(page: Page) -> None:
     page.get_by_role("button", name="Add to basket").click()
     page.get_by_text("Added to the basket on this device.").wait_for()
+
+
+def with_basket(page: Page, peg: str) -> None:
+    """A customer who looks at what can be ordered offline, of 1 `peg` at a known price."""
+    join(page)
+    page.goto(f"/product/{peg}")
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="Go to the basket").click()
+    eventually(lambda: basket_on(page) == {peg: 1})
+    page.goto("/offline")
+    expect(page.locator("[data-total]")).to_have_text("Expected total: £10.00")
 
 
 BASKET_OF_THE_SHOP = "async () => (await (await fetch('/device/quote')).json()).lines.map(({ key }) => key)"

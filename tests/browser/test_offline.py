@@ -23,6 +23,7 @@ from tests.browser.offline_device import (
     put_in,
     sell,
     visit,
+    with_basket,
     without_network,
 )
 from tests.people import PASSWORD
@@ -130,13 +131,7 @@ def test_a_price_that_changed_meanwhile_is_shown_and_decided(
     visit: Visit, peg: str, sell: Callable[[str, int], None]
 ) -> None:
     page = visit()
-    join(page)
-    page.goto(f"/product/{peg}")
-    page.get_by_role("button", name="Add to basket").click()
-    page.get_by_role("link", name="Go to the basket").click()
-    eventually(lambda: basket_on(page) == {peg: 1})
-    page.goto("/offline")
-    expect(page.locator("[data-total]")).to_have_text("Expected total: £10.00")
+    with_basket(page, peg)
     with without_network(page):
         page.get_by_role("button", name="Order when the shop can be reached").click()
         expect(page.locator("#waiting li")).to_contain_text("Waits for the shop.")

@@ -21,6 +21,7 @@ from tests.browser.offline_device import (
     prepare,
     sell,
     visit,
+    with_basket,
     without_network,
 )
 from tests.people import PASSWORD
@@ -151,13 +152,7 @@ def test_logging_out_without_a_network_ends_the_session_when_there_is_one(visit:
 def queued(visit: Visit, peg: str) -> Page:
     """A page without a network whose order of 1 `peg` at a known price waits."""
     page = visit()
-    join(page)
-    page.goto(f"/product/{peg}")
-    page.get_by_role("button", name="Add to basket").click()
-    page.get_by_role("link", name="Go to the basket").click()
-    eventually(lambda: basket_on(page) == {peg: 1})
-    page.goto("/offline")
-    expect(page.locator("[data-total]")).to_have_text("Expected total: £10.00")
+    with_basket(page, peg)
     page.context.set_offline(True)
     return page
 

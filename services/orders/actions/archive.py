@@ -85,7 +85,7 @@ def save(
 
 
 def verify(files: ArchiveFiles, say: Say) -> int:
-    """Reads all of it back; how many orders there are. Raises ArchiveDamaged."""
+    """Reads all of it back; how many orders there are. Raises ArchiveDamaged, Invalid."""
     total = 0
     for part in files.parts:
         found = list(files.read(part))

@@ -7,9 +7,8 @@ Error                  `status` is the HTTP status that says the same, `code` is
 ├── Conflict        409  UpdateConflict, PartitionFull
 ├── TooLarge        413
 ├── Invalid         422
-├── Unavailable     503  DatabaseUnavailable, SearchUnavailable, SearchOverloaded, NotPrepared (`retry_after` seconds)
-├── QueryRefused    500  an index is missing or does not fit
-└── DatabaseDenied  500  the credentials are wrong or lack a right
+├── Unavailable     503  DatabaseUnavailable, SearchUnavailable, SearchOverloaded, NotPrepared, DatabaseDenied (`retry_after` seconds)
+└── QueryRefused    500  an index is missing or does not fit
 """
 
 from typing import Any, ClassVar
@@ -110,10 +109,18 @@ class NotPrepared(Unavailable):
     code, title = "not_prepared", "The database is not prepared yet"
 
 
-class DatabaseDenied(Error):
-    """The credentials are wrong or lack a right; a matter of settings."""
+class DatabaseDenied(Unavailable):
+    """The credentials are wrong or lack a right; a matter of settings. `str()` says to an operator what was refused, `detail` nothing of it:
+    callers read that."""
 
     code, title = "database_denied", "The database refuses our credentials"
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__("The shop's database refuses its credentials.", retry_after=10)
+        self.reason = reason or self.detail
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 INDEX_QUERIES = frozenset(

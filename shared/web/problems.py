@@ -69,7 +69,13 @@ def from_aisle_error(error: AisleError) -> Response:
     if error.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
     if error.status >= 500:
-        log.warning("answered %s %s: %s", error.status, error.code, error.__cause__ or error.detail)
+        said = str(error)
+        log.warning(
+            "answered %s %s: %s",
+            error.status,
+            error.code,
+            said if said != error.detail else error.__cause__ or said,
+        )
     return response
 
 

@@ -100,6 +100,24 @@ def test_the_database_away_is_503_and_comes_back(own):
     assert ann.get("/v1/users/me").status_code == 200
 
 
+def test_a_password_that_the_database_takes_no_more_is_told_to_operators_alone(own):
+    """It was a 500 that showed every caller the database's own words, or the name of the setting to look at."""
+    ann = someone(own, "denied@example.com")
+    place, folder = {"port": own["ports"]["couch"]}, own["folder"] / "data"
+    own["parts"]["couch"].kill()
+    own["parts"]["couch"], _ = start_minicouch(folder, "--admin", "admin:changed", **place)
+    try:
+        answer = own["api"].post("/v1/sessions", {"email": ann.email, "password": PASSWORD})
+    finally:
+        own["parts"]["couch"].kill()
+        own["parts"]["couch"], _ = start_minicouch(folder, **place)
+    is_away(answer)
+    assert answer.json()["detail"] == "The shop's database refuses its credentials."
+    assert "answered 503 database_denied: Name or password is incorrect" in own["log"].read_text()
+    until_ready(own["api"])
+    assert ann.get("/v1/users/me").status_code == 200
+
+
 def test_redis_away_is_503_where_it_is_needed_and_comes_back(own):
     ann = someone(own, "redis@example.com")
     with away(own, "redis", partial(start_redis, own["folder"])):

@@ -119,8 +119,9 @@ def test_without_a_token_iam_away_is_the_database_away_for_all_and_comes_back(
 
 def test_a_wrong_key_is_named(cloud: Cloud, server: Server) -> None:
     cloud.status = 400
-    with pytest.raises(DatabaseDenied, match="COUCH_APIKEY"):
+    with pytest.raises(DatabaseDenied, match="COUCH_APIKEY") as denied:
         read(server)
+    assert "COUCH_APIKEY" not in denied.value.detail, "callers read that"
 
 
 def exchanged(cloud: Cloud, server: Server, monkeypatch: pytest.MonkeyPatch) -> str:

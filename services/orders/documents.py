@@ -250,7 +250,7 @@ FREE_USES = FindIndex(
     "the slots of a promotion with a limit that no order has, the first one first",
     fields=("number",),
     partitioned=True,
-    partial={"type": "promotionuse", "free": True},
+    partial={"type": "promotionuse", "free": True, "customer": {"$exists": False}},
 )
 ORDERS_OF_A_CUSTOMER = View(
     "orders_of_a_customer",

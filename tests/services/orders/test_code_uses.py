@@ -115,6 +115,21 @@ def test_a_cancelled_order_gives_the_use_back(shop: Shop, customer: Person) -> N
     shop.placed(customer, {product: 1}, codes=[ten])
 
 
+def test_what_a_customer_gave_back_is_no_use_for_others(
+    shop: Shop, customer: Person, deps: Dependencies
+) -> None:
+    """A use that is free again for one customer is none of the promotion's slots, and hides none."""
+    ten, product, other = code(), shop.product(price=1000), shop.customer()
+    made = promotion(shop, codes=[ten], limit=1, per_customer=3)
+    order = shop.placed(other, {product: 1}, codes=[ten])
+    assert shop.post(other, f"/v1/orders/{order['orderid']}/cancellation", {"reason": ""}).ok
+    assert [slot["number"] for slot in deps.promotions.free_uses(made["id"], count=9)] == [1]
+    shop.placed(customer, {product: 1}, codes=[ten])
+    assert deps.promotions.free_uses(made["id"], count=9) == []
+    assert quoted(shop.orders, {product: 1}, ten).json()["code"] == "code_used_up"
+    assert shop.order(other, {product: 1}, codes=[ten]).json()["code"] == "code_used_up"
+
+
 def test_each_customer_has_their_own_uses_and_guests_are_told_apart_by_e_mail(
     shop: Shop, customer: Person
 ) -> None:

@@ -24,7 +24,7 @@
     firstorderuser{userid}:claim                     which order of a customer was the first, of a guest firstorderguest{hash}
     drafts:{time-ordered id}                         orders that staff have not placed yet: `declarations.drafts`
     stall{day}:sale-{orderid}  :cashup-{id}          what was sold at stalls on a day, and the cash that was counted: `declarations.stall`
-    stalloversold:{time}-{orderid}                   sales at a stall of which the stock had too little, as order{id}:oversold says
+    stalloversold:{time}-{orderid}                   sales at a stall of which the stock had too little, as order{id}:oversold says, until order{id}:oversoldsettled
     dead_letters:{job}.{subject}.{n}                 a job that failed for good, `...retried` when an admin sent it again
 
 Ids are fixed, so a step done twice writes once. A refund's or return's `reference` is what the provider, the stock and the mark behind it know it by:
@@ -102,6 +102,7 @@ FIRST_ORDER = DocumentType.declared("firstorder", summaries.FirstOrder)
 ARCHIVED_ORDER = DocumentType.declared("archivedorder", archive.ArchivedOrder)
 DRAFT_ORDER = DocumentType.declared("draftorder", drafts.DraftOrder)
 OVERSOLD = DocumentType.declared("oversold", stall.Oversold)
+OVERSOLD_SETTLEMENT = DocumentType.declared("oversoldsettlement", stall.OversoldSettlement)
 STALL_ENTRY = DocumentType.declared("stallentry", stall.StallEntry)
 OVERSOLD_ENTRY = DocumentType.declared("oversoldentry", stall.OversoldEntry)
 CASH_UP = DocumentType.declared("cashup", stall.CashUp)

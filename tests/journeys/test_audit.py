@@ -89,6 +89,7 @@ EXAMPLES = {
     "POST /v1/admin/stall/cash-ups": Example(
         {"day": "2026-11-23", "stall": "Example", "sold_by": "nobody", "counted": AMOUNT}
     ),
+    "POST /v1/admin/stall/oversold/{orderid}/settlement": Example({"outcome": "restocked"}),
     "POST /v1/admin/supplier-deliveries": Example(
         {"supplier": "Example", "items": [{"sku": ABSENT, "quantity": 1}]}
     ),

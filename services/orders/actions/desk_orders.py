@@ -12,13 +12,14 @@ from services.orders.documents import NUMBER_PREFIX
 from services.orders.rules.archive import archived_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.periods import Span
-from services.orders.rules.summaries import known_first, listed, search_key, summary_document
+from services.orders.rules.summaries import channel_key, known_first, listed, search_key, summary_document
 from services.orders.store import Choice, Key
 from shared.couch import Page
 from shared.errors import Invalid
 from shared.money import money
 
 _NUMBER = re.compile(rf"(?:{NUMBER_PREFIX})?(\d{{6,12}})", re.IGNORECASE | re.ASCII)
+_SAID = {"first_order": "first", "stall": "stall"}
 _ORDERID = re.compile(ORDERID)
 
 
@@ -32,21 +33,29 @@ class Filters:
     product: str = ""
     open_returns: bool = False
     waiting: bool = False
+    channel: str = ""
+    """`stall`, or `stall:` with the name of one; goes without `q`."""
     customer: str = ""
     """A userid: all orders of this customer; goes with no other filter."""
 
     @property
     def are_dates_alone(self) -> bool:
-        return not (self.status or self.q or self.product or self.open_returns or self.waiting)
+        chosen = (self.status, self.q, self.product, self.open_returns, self.waiting, self.channel)
+        return not any(chosen)
 
     def __post_init__(self) -> None:
         """Raises Invalid."""
         if self.customer and not (self.are_dates_alone and self.within == Span(None, None)):
             raise Invalid(errors={"customer": ["All orders of a customer: leave the other filters out."]})
+        if self.channel and self.q:
+            raise Invalid(
+                errors={"channel": ["Look for a stall, or for a name, e-mail or number: not both."]}
+            )
 
     @property
     def choice(self) -> Choice:
-        return Choice(self.status, search_key(self.q), self.product, self.open_returns, self.waiting)
+        word = channel_key(self.channel) if self.channel else search_key(self.q)
+        return Choice(self.status, word, self.product, self.open_returns, self.waiting)
 
 
 def list_orders(deps: Dependencies, filters: Filters, limit: int, after: Key | None) -> Page:
@@ -119,4 +128,5 @@ def _with_names(deps: Dependencies, page: Page) -> Page:
 def _names(summary: Any) -> dict[str, Any]:
     """What the list of summaries says of it besides; None while the worker has not made one."""
     names = {name: (summary[name] or None) if summary else None for name in ("name", "email")}
-    return {**names, "first_order": summary.get("first") if summary else None}
+    about = {name: summary.get(key) if summary else None for name, key in _SAID.items()}
+    return {**names, **about}

@@ -11,6 +11,7 @@ from services.orders.actions import payment_pages
 from services.orders.actions.attempts import Abandoned
 from services.orders.actions.checkout import reconcile, record_charge
 from services.orders.actions.exchange_offers import give_up, keep_on, page_provider, quote_offer
+from services.orders.actions.goods_costs import costs_now
 from services.orders.actions.refunds import settle_refunds, share_of
 from services.orders.clients.payments import Charge, PaymentClosed, PaymentDeclined
 from services.orders.clients.services import ReservationClosed
@@ -25,7 +26,6 @@ from services.orders.declarations.exchanges import (
     OfferedLine,
 )
 from services.orders.declarations.order import ORDER_CONTENT, Order, name_of
-from services.orders.declarations.parts import line_key
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, ORDER, RETURN_EXCHANGE, order_key
 from services.orders.rules.assembly import OrderDocuments
@@ -185,14 +185,7 @@ def _documents(
         deliveryAddress=customer["deliveryAddress"],
         **({"mail_limited": True} if customer.get("mail_limited") else {}),
     )
-    return [order, buyer, *items_of(order), *costs_of(orderid, _costs(deps, order))]
-
-
-def _costs(deps: Dependencies, order: Order) -> dict[str, int]:
-    """What one piece of its goods costs the shop today. 1 call."""
-    keys = [line_key(line) for line in order["basket"]]
-    found = deps.products.lookup(keys, currency=order["total"]["currency"], costs=True)
-    return {key: offer["cost"] for key, offer in found.items() if "cost" in offer}
+    return [order, buyer, *items_of(order), *costs_of(orderid, costs_now(deps, order))]
 
 
 def _noted(deps: Dependencies, found: OrderDocuments, refund: Refund, outcome: str) -> OrderDocuments:

@@ -1,23 +1,34 @@
 """A day at the stalls: its sales, takings and cash; what stalls sell, at what price; what was oversold."""
 
+from datetime import datetime
 from typing import Any
 
+from services.orders.actions.shop_settings import shop
 from services.orders.dependencies import Dependencies
 from services.orders.documents import CASH_UP, stall_key
 from services.orders.rules import stall as rules
+from services.orders.rules.daily_figures import zone_of
 from services.orders.rules.pricing.stall import stall_price
-from shared.clock import timestamp
+from shared.clock import now, timestamp
 from shared.couch import PageOf
 from shared.errors import Invalid
 from shared.money import money
 
 Doc = dict[str, Any]
 NOT_FOR_STALLS = "gift_card"
+TODAY = "today"
+"""The day that it is in the shop's time zone."""
 SHOWN = ("productid", "sku", "name", "taxonomy", "stock", "image", "selected_options")
 
 
+def day_of(deps: Dependencies, moment: datetime) -> str:
+    """The day of a moment in the shop's time zone. 1 read."""
+    return str(moment.astimezone(zone_of((shop(deps) or {}).get("time_zone", ""))).date())
+
+
 def day(deps: Dependencies, name: str) -> Doc:
-    """1 partition query."""
+    """1 partition query; of TODAY 1 read more."""
+    name = day_of(deps, now()) if name == TODAY else name
     entries, cash_ups = deps.stall.day(name)
     newest_first = sorted(entries, key=lambda each: (each["date"], each["orderid"]), reverse=True)
     return {
@@ -26,6 +37,19 @@ def day(deps: Dependencies, name: str) -> Doc:
         "sales": [rules.shown_entry(each) for each in newest_first],
         "cash_ups": [rules.shown_cash_up(each) for each in sorted(cash_ups, key=lambda each: each["date"])],
     }
+
+
+def sales(deps: Dependencies, first: str, last: str, stall: str = "") -> list[Doc]:
+    """Each sale of these days, both included, at all stalls or one, the oldest first. 1 partition query a day.
+
+    Raises Invalid for days that there are not, or more than MAX_DAYS.
+    """
+    return [
+        {"day": day, **rules.shown_entry(each)}
+        for day in rules.days_between(first, last)
+        for each in sorted(deps.stall.day(day)[0], key=lambda each: (each["date"], each["orderid"]))
+        if stall in ("", each["stall"])
+    ]
 
 
 def cash_up(deps: Dependencies, id: str, content: Doc, actor: str) -> Doc:
@@ -67,12 +91,12 @@ def oversold(deps: Dependencies, limit: int, before: str | None) -> PageOf[Doc]:
 
 
 def goods(deps: Dependencies, keys: list[str], currency: str | None, language: str) -> list[Doc]:
-    """What can be sold of these productids and SKUs, at prices that hold the tax: what a device of a stall needs to know, no more. 1 look-up."""
+    """What can be sold of these productids and SKUs, at prices that hold the tax: what a device of a stall needs to know, no more. 1 look-up, 1 read."""
     found = deps.products.lookup(keys, currency=currency, language=language)
-    moment = timestamp()[:10]
+    today = day_of(deps, now())
     return [
         {name: offer.get(name) for name in SHOWN}
-        | {"key": key, "price": stall_price(offer, deps.terms, moment)}
+        | {"key": key, "price": stall_price(offer, deps.terms, today)}
         for key, offer in found.items()
         if _sold_at_stalls(key, offer)
     ]

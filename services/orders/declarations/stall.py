@@ -9,6 +9,10 @@ from shared.couch import StoredDocument
 from shared.fields import Amount, Declaration, GroupList, Text
 from shared.money import Money
 
+RESTOCKED, DELIVERED_LATER, PAID_BACK = "restocked", "delivered_later", "paid_back"
+OUTCOMES: Final = (RESTOCKED, DELIVERED_LATER, PAID_BACK)
+"""Of oversold pieces: others came in, who waits for them gets them later, or got their money back."""
+
 
 class StallSale(TypedDict):
     """Where goods changed hands, who sold them, and on which day of the shop's time zone. `given`: the cash that the customer gave."""
@@ -29,6 +33,13 @@ class Oversold(OrderEvent):
     lines: Annotated[list[SoldLine], GroupList(SOLD_LINE_FIELDS.fields, writable=False)]
 
 
+class OversoldSettlement(OrderEvent):
+    """How those whom the pieces lacked were helped, one of OUTCOMES: said once, by whoever saw to it."""
+
+    outcome: str
+    by: Annotated[str, ReadOnlyText]
+
+
 class StallEntry(StoredDocument):
     """A sale as the day of a stall lists it. `oversold`: pieces."""
 
@@ -44,7 +55,7 @@ class StallEntry(StoredDocument):
 
 
 class OversoldEntry(StoredDocument):
-    """An order with oversold goods, as the desk's list has it."""
+    """An order with oversold goods, as the desk's list has it until that is settled."""
 
     orderid: str
     number: str

@@ -24,7 +24,8 @@ class OrderSummary(StoredDocument):
 
     `events`: how many of them it was made from, so that one that is behind is found by a sum. `waiting`: how many pieces wait for
     goods. `dates`: when each status was last reached. `first`: of a paid order, whether it is its customer's first; `revenue`: what was paid
-    without gift cards that it bought. `margin`: see `rules.margin`. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by.
+    without gift cards that it bought. `margin`: see `rules.margin`. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by,
+    and of a sale at a `stall` that.
     """
 
     orderid: str
@@ -53,6 +54,7 @@ class OrderSummary(StoredDocument):
     revenue: NotRequired[int]
     margin: NotRequired[list[MarginOfDay]]
     erased: NotRequired[str]
+    stall: NotRequired[str]
 
 
 class FirstOrder(StoredDocument):

@@ -58,7 +58,7 @@ def list_orders(args: dict[str, Any]) -> Response:
         "orders",
         *(args[name] for name in ("start", "end", "status", "q", "product", "open_returns", "waiting")),
     ]
-    bound += [args["customer"]] if args["customer"] else []
+    bound += [args[name] for name in ("customer", "channel") if args[name]]
     after = unsign(args["cursor"], bound)
     filters = _filters(args)
     page = desk_orders.list_orders(deps, filters, args["limit"], after)
@@ -260,6 +260,7 @@ def _filters(args: dict[str, Any]) -> desk_orders.Filters:
         product=args["product"] or "",
         open_returns=args["open_returns"],
         waiting=args["waiting"],
+        channel=args["channel"],
         customer=args.get("customer", ""),
     )
 

@@ -4,11 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from services.orders.actions import reading, stall_days, stall_sales
 from services.orders.resources.context import dependencies
-from services.orders.resources.requester import actor
+from services.orders.resources.requester import actor, order_response
+from services.orders.rules.reports import as_csv
 from services.orders.rules.stall import oversold_of
 from services.orders.schemas import answers
 from services.orders.schemas import stall as schemas
@@ -26,6 +27,7 @@ from shared.web import (
     json_answer,
     list_answer,
     require_role,
+    text_content,
     unsign,
 )
 from shared.web.audit import audit_trail
@@ -37,7 +39,7 @@ stall = Blueprint(
     url_prefix="/v1/admin/stall",
     description="Sales at a market stall, also without a network",
 )
-_OVERSOLD = "stall oversold"
+_OVERSOLD, CSV = "stall oversold", "text/csv"
 
 
 class NoSuchDay(NotFound):
@@ -76,6 +78,21 @@ def sell(body: dict[str, Any]) -> Response:
     return json_answer(reading.order_answer(deps, placed.found), 201, headers=headers | replayed)
 
 
+@stall.get("/sales")
+@require_role("admin", "staff")
+@stall.arguments(schemas.StallSalesArgs, location="query")
+@stall.doc(responses={200: {"content": text_content(CSV)}})
+@stall.response(200, schemas.StallSalesList)
+@time_limit(20)
+def list_sales(args: dict[str, Any]) -> Response:
+    """Each sale of some days at all stalls or one, the oldest first, as JSON or CSV, whichever `Accept` prefers: one partition query a day, 31 days at most"""
+    found = stall_days.sales(dependencies(), args["first"], args["last"], args["stall"])
+    if request.accept_mimetypes.best_match(["application/json", CSV], "application/json") == CSV:
+        headers = {"Content-Disposition": "attachment; filename=stall-sales.csv"}
+        return Response(as_csv(found), mimetype=CSV, headers=headers)
+    return json_answer({"items": found})
+
+
 @stall.post("/goods")
 @require_role("admin", "staff")
 @stall.arguments(schemas.StallGoodsArgs)
@@ -91,8 +108,8 @@ def goods(body: dict[str, Any]) -> Response:
 @stall.response(200, schemas.StallDay)
 @stall.alt_response(404, "NOT_FOUND")
 def day(day: str) -> Response:
-    """What was sold at the stalls on a day, the takings by person, and the cash that was counted: one partition query"""
-    if not re.fullmatch(schemas.DAY, day):
+    """What was sold at the stalls on a day, the takings by person, and the cash that was counted: one partition query. `today` is the day that it is in the shop's time zone"""
+    if day != stall_days.TODAY and not re.fullmatch(schemas.DAY, day):
         raise NoSuchDay("Write it like 2026-11-23.")
     return json_answer(stall_days.day(dependencies(), day))
 
@@ -115,6 +132,19 @@ def cash_up(body: dict[str, Any]) -> Response:
 @stall.response(200, schemas.OversoldSales)
 @stall.alt_response(400, "BAD_REQUEST")
 def oversold(args: dict[str, Any]) -> Response:
-    """Sales of which the stock had too little, the newest first: one partition query"""
+    """Sales of which the stock had too little and that are not settled yet, the newest first: one partition query"""
     page = stall_days.oversold(dependencies(), args["limit"], unsign(args["cursor"], _OVERSOLD))
     return json_answer(list_answer(page.items, page.next, _OVERSOLD))
+
+
+@stall.post("/oversold/<string:orderid>/settlement")
+@require_role("admin", "staff")
+@stall.doc(parameters=[OPTIONAL_KEY])
+@stall.arguments(schemas.OversoldOutcome)
+@stall.response(201, answers.Order)
+@stall.alt_response(404, "NOT_FOUND")
+@stall.alt_response(409, "CONFLICT")
+@audited("settle oversold", "orderid", "outcome")
+def settle_oversold(body: dict[str, Any], orderid: str) -> Response:
+    """How those were helped whom these pieces lacked: said once, and the sale leaves the list. The same again changes nothing; the stock is left alone"""
+    return order_response(stall_sales.settle_oversold(dependencies(), orderid, body["outcome"], actor()), 201)

@@ -12,7 +12,6 @@ from services.orders.declarations.events import (
 from services.orders.declarations.invoices import INVOICE_FIELDS
 from services.orders.declarations.order import ORDER_FIELDS
 from services.orders.declarations.parts import LINE_FIELDS
-from services.orders.declarations.stall import OVERSOLD_FIELDS
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.captures import capturable, taken
 from services.orders.rules.credits import credits_of, to_charge
@@ -31,7 +30,7 @@ from services.orders.rules.progress import (
     returned_of,
     status_of,
 )
-from services.orders.rules.stall import oversold_of
+from services.orders.rules.stall import shown_oversold
 from shared.couch import Document
 from shared.fields import Declaration
 from shared.money import money
@@ -54,7 +53,7 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
             for line in order["basket"]
         ],
         "waiting": sum(waiting.values()),
-        **({"oversold": OVERSOLD_FIELDS.shown(lacking)} if (lacking := oversold_of(found)) else {}),
+        **({"oversold": lacking} if (lacking := shown_oversold(found)) else {}),
         "deliveryCharge": order["delivery"],
         "credits": credits_of(order),
         "to_pay": to_charge(order),

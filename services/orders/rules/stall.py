@@ -1,20 +1,54 @@
 """A day at the stalls in sums: takings by currency, person and kind of payment, and cash counted against what it should be."""
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import date, timedelta
+from typing import Any, Final
 
-from services.orders.declarations.stall import CashUp, Oversold, StallEntry
-from services.orders.documents import OVERSOLD
+from services.orders.declarations.stall import (
+    OVERSOLD_FIELDS,
+    CashUp,
+    Oversold,
+    OversoldSettlement,
+    StallEntry,
+)
+from services.orders.documents import OVERSOLD, OVERSOLD_SETTLEMENT
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.manual_payments import CASH
+from shared.errors import Invalid
 from shared.money import Money, money
 
 Doc = dict[str, Any]
+MAX_DAYS: Final = 31
 
 
 def oversold_of(found: OrderDocuments) -> Oversold | None:
     """What of a sale at a stall the stock did not have."""
     return next(iter(OVERSOLD.among(found.of_type(OVERSOLD.name))), None)
+
+
+def settlement_of(found: OrderDocuments) -> OversoldSettlement | None:
+    """How what was oversold was settled."""
+    return next(iter(OVERSOLD_SETTLEMENT.among(found.of_type(OVERSOLD_SETTLEMENT.name))), None)
+
+
+def shown_oversold(found: OrderDocuments) -> Doc | None:
+    """What of a sale at a stall the stock did not have, and how that was settled."""
+    lacking, settled = oversold_of(found), settlement_of(found)
+    if lacking is None:
+        return None
+    outcome = {"outcome": settled["outcome"], "date": settled["date"]} if settled else None
+    return {**OVERSOLD_FIELDS.shown(lacking), "settled": outcome}
+
+
+def days_between(first: str, last: str) -> list[str]:
+    """Both included. Raises Invalid."""
+    try:
+        begin, end = date.fromisoformat(first), date.fromisoformat(last)
+    except ValueError:
+        raise Invalid(errors={"from": ["There is no such day."]}) from None
+    if not 0 <= (end - begin).days < MAX_DAYS:
+        raise Invalid(errors={"to": [f"From one day to the same or a later one, {MAX_DAYS} days at most."]})
+    return [str(begin + timedelta(days=number)) for number in range((end - begin).days + 1)]
 
 
 def takings(entries: Sequence[StallEntry]) -> list[Doc]:

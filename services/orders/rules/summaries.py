@@ -26,6 +26,8 @@ from shared.couch import Document
 from shared.money import money
 
 MAX_WORDS: Final = 4
+STALL: Final = "stall"
+"""The channel of what was sold at stalls; all else was sold in the shop."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -34,7 +36,7 @@ def summary_document(found: OrderDocuments, first: bool | None = None) -> OrderS
     customer's first; None where that is not known."""
     order, customer, payment = found.order, found.customer, found.payment
     progress = progress_of(found.documents)
-    status, name, email = status_of(progress), "", ""
+    status, name, email, stall = status_of(progress), "", "", order.get("stall", {}).get("name", "")
     if customer is not None:
         name, email = customer["name"], customer["email"]
     summary = ORDER_SUMMARY.build(
@@ -60,7 +62,8 @@ def summary_document(found: OrderDocuments, first: bool | None = None) -> OrderS
         name=name,
         email=email,
         products=_products(order["basket"]),
-        words=search_keys(name, email),
+        words=search_keys(name, email) + stall_keys(stall),
+        **({"stall": stall} if stall else {}),
         **({"first": first} if first is not None else {}),
         **({"revenue": payment["total"]["amount"] - payment.get("gift_cards_sold", 0)} if payment else {}),
         **({"margin": margin} if (margin := margin_of(found)) else {}),
@@ -97,6 +100,7 @@ def listed(summary: Document) -> dict[str, Any]:
         "total": money(summary["total"]["amount"], summary["currency"]),
         "units": summary["units"],
         "first_order": summary.get("first"),
+        "stall": summary.get("stall"),
     }
 
 
@@ -105,6 +109,17 @@ def search_keys(name: str, email: str) -> list[str]:
     words = words_of(name)
     chosen = {" ".join(some) for size in range(1, len(words) + 1) for some in combinations(words, size)}
     return sorted(chosen | ({email.strip().lower()} - {""}))
+
+
+def stall_keys(stall: str) -> list[str]:
+    """Of a sale at a stall what all of these, and those of this stall, are found by: no word of a name has a colon."""
+    return [channel_key(STALL), channel_key(f"{STALL}:{stall}")] if stall else []
+
+
+def channel_key(channel: str) -> str:
+    """What `stall`, or `stall:` with the name of one, asks for among `stall_keys`."""
+    kind, _, name = channel.partition(":")
+    return f"{kind}:{' '.join(name.casefold().split())}"
 
 
 def search_key(q: str) -> str:

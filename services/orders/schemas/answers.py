@@ -276,7 +276,17 @@ class Step(Shape):
     date = Time()
 
 
-Oversold = response_schema("Oversold", stall.OVERSOLD_FIELDS)
+class OversoldSettlement(Shape):
+    outcome = ma.fields.String(validate=ma.validate.OneOf(stall.OUTCOMES))
+    date = Time()
+
+
+class Oversold(response_schema("OversoldFields", stall.OVERSOLD_FIELDS)):  # type: ignore[misc]  # made from the declaration
+    """Pieces of a sale at a stall that the stock did not have."""
+
+    settled = ma.fields.Nested(
+        OversoldSettlement, allow_none=True, metadata={"description": "how that was settled at the desk"}
+    )
 
 
 class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore[misc]  # made from the declaration

@@ -44,6 +44,16 @@ class OrderCountArgs(Shape):
     waiting = ma.fields.Boolean(
         load_default=False, metadata={"description": "only orders with goods that are still to come"}
     )
+    channel = Text(
+        0,
+        70,
+        load_default="",
+        pattern="^(|stall(:.+)?)$",
+        metadata={
+            "description": "only sales at stalls, or with `stall:NAME` at this one; goes without `q`",
+            "example": "stall:Market Square",
+        },
+    )
 
 
 class OrdersArgs(OrderCountArgs, PageArgs):
@@ -103,6 +113,7 @@ class DeskOrder(OrderSummary):
         allow_none=True, metadata={"description": "the customer's; none once erased, or just placed"}
     )
     email = ma.fields.String(allow_none=True)
+    stall = ma.fields.String(allow_none=True, metadata={"description": "at which stall it was sold"})
 
 
 class DeskOrderPage(Shape):

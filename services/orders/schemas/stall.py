@@ -2,6 +2,7 @@
 
 import marshmallow as ma
 
+from services.orders.declarations.stall import OUTCOMES
 from services.orders.rules.manual_payments import CASH, TERMINAL
 from services.orders.schemas import requests
 from shared.language_codes import LANGUAGE
@@ -147,6 +148,22 @@ class StallDay(Shape):
     cash_ups = ma.fields.List(ma.fields.Nested(CashUp), required=True)
 
 
+class StallSalesArgs(Shape):
+    first = Text(10, 10, data_key="from", required=True, pattern=DAY, metadata={"description": "a day"})
+    last = Text(
+        10, 10, data_key="to", required=True, pattern=DAY, metadata={"description": "the last day, included"}
+    )
+    stall = Text(0, 60, load_default="", metadata={"description": "only what was sold at this one"})
+
+
+class StallSaleOfDay(StallEntry):
+    day = ma.fields.String(required=True)
+
+
+class StallSalesList(Shape):
+    items = ma.fields.List(ma.fields.Nested(StallSaleOfDay), required=True)
+
+
 class OversoldLine(Shape):
     productid = ma.fields.String(required=True)
     sku = ma.fields.String()
@@ -162,6 +179,16 @@ class OversoldSale(Shape):
     sold_by = ma.fields.String(required=True)
     lines = ma.fields.List(ma.fields.Nested(OversoldLine), required=True)
     date = Time(required=True)
+
+
+class OversoldOutcome(Shape):
+    outcome = ma.fields.String(
+        required=True,
+        validate=ma.validate.OneOf(OUTCOMES),
+        metadata={
+            "description": "others came in; who waits for them gets them later; or they got their money back"
+        },
+    )
 
 
 OversoldSales = page_schema("OversoldSales", OversoldSale)

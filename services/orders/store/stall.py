@@ -1,6 +1,7 @@
 """Stalls: what was sold there by day, what was oversold, and the cash that was counted."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from services.orders.declarations.stall import CashUp, OversoldEntry, StallEntry
 from services.orders.documents import (
@@ -8,6 +9,7 @@ from services.orders.documents import (
     OVERSOLD_ENTRY,
     STALL_ENTRY,
     STALL_OVERSOLD,
+    oversold_key,
     stall_key,
     stall_partition,
 )
@@ -47,6 +49,12 @@ class StallStore:
             return CASH_UP.typed(self._database.get(stall_key(day, f"cashup-{id}")))
         except NoSuchDocument:
             return None
+
+    def remove_oversold(self, date: str, orderid: str) -> None:
+        """Takes the sale off the list of what was oversold; of one that is not there nothing. 1 read, 1 write."""
+        key = oversold_key(date, orderid)
+        with suppress(NoSuchDocument, UpdateConflict):  # somebody else has done it
+            self._database.delete(key, self._database.get(key)["_rev"])
 
     def oversold(self, limit: int, before: str | None) -> PageOf[OversoldEntry]:
         """The newest first, those before an id. 1 partition query."""

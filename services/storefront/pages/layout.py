@@ -40,6 +40,7 @@ from services.storefront.pages.visitor import basket_count, here, leave, logged_
 from services.storefront.rules import attributes, backorders, prices, progress, taxonomy
 from services.storefront.rules.payments import paid_with
 from services.storefront.rules.service_texts import service_text
+from services.storefront.rules.stall import OVERSOLD_OUTCOMES
 from services.storefront.rules.variants import options_text
 from services.storefront.rules.wording import days_text
 from services.storefront.settings import Settings
@@ -116,6 +117,7 @@ def register_layout(app: Flask) -> None:
         "price_bands": price_bands,
         "status_style": progress.style,
         "status_label": progress.label,
+        "oversold_outcomes": OVERSOLD_OUTCOMES,
         "with_query": with_query,
     }
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

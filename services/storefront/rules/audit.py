@@ -64,6 +64,7 @@ _ACTIONS: Final = {
     "count stock at stall": gettext_noop("Counted the stock at a stall"),
     "record stall sale": gettext_noop("Recorded a sale at a stall"),
     "oversell at stall": gettext_noop("Recorded a sale at a stall that the stock had too little for"),
+    "settle oversold": gettext_noop("Settled what was oversold at a stall"),
     "count cash": gettext_noop("Counted the cash of a stall"),
     "expect delivery": gettext_noop("Wrote down a supplier's delivery"),
     "receive delivery": gettext_noop("Received a supplier's delivery"),
@@ -110,12 +111,14 @@ _DETAILS: Final = {
     "stall": gettext_noop("Stall"),
     "sold_by": gettext_noop("Sold by"),
     "counted": gettext_noop("Counted"),
+    "outcome": gettext_noop("Outcome"),
     "kept": gettext_noop("What holds"),
     "superseded": gettext_noop("What gave way"),
 }
 _PAGES: Final = (
     ("orders", "draft order", "/admin/drafts/"),
     ("orders", "at stall", "/admin/orders/"),
+    ("orders", "settle oversold", "/admin/orders/"),
     ("orders", "count cash", "/admin/stall/days/"),
     ("orders", "order", "/admin/orders/"),
     ("orders", "record refund", "/admin/orders/"),

@@ -214,6 +214,11 @@ TEXTS: Final = (
     _("Give an amount or basis_points."),
     # stalls
     _("A sale is in one currency."),
+    _("Look for a stall, or for a name, e-mail or number: not both."),
+    _("No piece of this order was oversold at a stall."),
+    _("It was settled before, as %(outcome)s."),
+    _("There is no such day."),
+    _("From one day to the same or a later one, %(max)s days at most."),
     _("Name each product once."),
     _("The items do not add up."),
     _("They come to %(amount)s."),

@@ -320,6 +320,8 @@ def test_every_endpoint_keeps_its_contract(
         "GET /v1/admin/reports/comparison": "whole days, from one to another",
         "GET /v1/admin/reports/customers": "whole days, from one to another",
         "GET /v1/admin/orders": "from before to",
+        "GET /v1/admin/orders/counts": "either a stall or words, without control characters",
+        "GET /v1/admin/stall/sales": "from a day to a later one, a month at most",
         "GET /v1/admin/orders/spend": "either a customer or the e-mail of a guest",
         "PUT /v1/admin/settings": "e-mail addresses, a time zone and a logo that there are",
         "POST /v1/admin/orders/{orderid}/refunds": "either an amount or items",

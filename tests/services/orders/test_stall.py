@@ -15,16 +15,12 @@ from shared.couch import Database
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, calls, clone
-from tests.services.orders.stall import PATH, level, recorded, sale, sent
+from tests.services.orders.stall import PATH, level, recorded, sale, sent, staff_of
 
 
 @pytest.fixture(scope="module")
 def staff(shop: Shop) -> Person:
-    person = shop.customer()
-    path = f"{shop.users}/v1/admin/staff/{person.userid}"
-    given = shop.admin.put(path, json={"roles": ["customer", "staff"]}, timeout=30)
-    assert given.status_code == 200, given.text
-    return Person(shop.users, person.email)
+    return staff_of(shop)
 
 
 @pytest.fixture
@@ -254,7 +250,7 @@ def test_a_day_has_its_sales_its_takings_and_the_cash_that_was_counted(shop: Sho
         each for each in shop.get(staff, f"{PATH}/days/{day}").json()["cash_ups"] if each["stall"] == stall
     ]
     assert [(each["note"], each["by"]) for each in kept] == [("one note was torn", f"user {staff.userid}")]
-    assert shop.get(staff, f"{PATH}/days/today").json()["code"] == "no_such_day"
+    assert shop.get(staff, f"{PATH}/days/yesterday").json()["code"] == "no_such_day"
 
 
 def test_a_device_learns_what_it_needs_and_no_cost_price(shop: Shop, staff: Person) -> None:

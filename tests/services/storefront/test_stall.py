@@ -10,6 +10,7 @@ import pytest
 from shared.clock import timestamp
 from tests.services.storefront.conftest import import_goods, product
 from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 DEVICE = "/admin/stall/device"
 PLACE = ["Stall fair"]
@@ -109,7 +110,7 @@ def test_a_sale_is_sent_once_and_stands_in_the_day(keeper: Visitor) -> None:
     assert told[0]["oversold"] == []
     day = body["sold_at"][:10]
     page = keeper.get(f"/admin/stall/days/{day}")
-    assert f"{stall} somebody 1 £18.00 £0.00" in page.text
+    assert f"{stall} Last 31 days (CSV) somebody 1 £18.00 £0.00" in page.text
     assert page.link(told[0]["number"]) == f"/admin/orders/{told[0]['orderid']}"
     order = keeper.get(f"/admin/orders/{told[0]['orderid']}")
     assert f"Stall {stall}" in order.text
@@ -157,3 +158,46 @@ def test_cash_is_counted_against_what_was_sold(keeper: Visitor) -> None:
     assert "£59.00 £58.50 differs" in page.text
     page = keeper.submit(action, counted="", note="", **values)
     assert page.form(action).values["opening"] == "50"
+
+
+def test_what_was_oversold_is_settled_at_the_desk(keeper: Visitor) -> None:
+    told = json.loads(post(keeper, "/sales", secrets.token_hex(16), sale("Fair", 1000)).body)
+    orderid, number = told["orderid"], told["number"]
+    page = keeper.get("/admin/stall")
+    action = f"/admin/stall/oversold/{orderid}/settlement"
+    refused = keeper.submit(action, outcome="")
+    assert "Settled." not in refused.text
+    assert refused.link(number)
+    page = keeper.submit(action, outcome="delivered_later")
+    assert page.status == 200
+    assert "Settled." in page.text
+    assert action not in page.body.decode()
+    assert (
+        f"{told['oversold'][0]['quantity']} × Stoneware mug (Who waits gets them later"
+        in keeper.get(f"/admin/orders/{orderid}").text
+    )
+
+
+def test_a_days_sales_are_a_file_and_a_stall_leads_to_its_orders(keeper: Visitor) -> None:
+    stall = f"Row {secrets.token_hex(3)}"
+    body = sale(stall, 1)
+    told = json.loads(post(keeper, "/sales", secrets.token_hex(16), body).body)
+    day = body["sold_at"][:10]
+    page = keeper.get(f"/admin/stall/days/{day}")
+    file = keeper.get(page.link("Sales of the day (CSV)"))
+    assert file.headers["Content-Type"].startswith("text/csv")
+    assert told["number"] in file.body.decode()
+    of_stall = keeper.get(
+        f"/admin/stall/days/{day}/sales.csv?stall={stall.replace(' ', '%20')}"
+    ).body.decode()
+    assert [line.split(",")[2] for line in of_stall.splitlines()[1:]] == [told["number"]]
+    assert f"/admin/orders?stall={stall.replace(' ', '+')}" in page.body.decode()
+
+    def is_listed() -> bool:
+        found = keeper.get(f"/admin/orders?stall={stall.replace(' ', '+')}")
+        return told["number"] in found.text and f"Stall {stall}" in found.text
+
+    assert eventually(is_listed)
+    assert told["number"] in keeper.get("/admin/orders?stalls=true").text
+    assert "not both" in keeper.get("/admin/orders?stalls=true&q=Ada").text
+    assert keeper.get("/admin/stall/days/2026-13-40/sales.csv").status == 422

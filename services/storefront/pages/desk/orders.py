@@ -42,6 +42,7 @@ def orders() -> str | BaseResponse:
     found: Json = {"items": [], "next": None, "complete": True}
     counted: Json = {"counts": {}, "total": 0}
     chosen = {name: args.get(name) for name in ("q", "product", "open_returns", "waiting")}
+    chosen["channel"] = _channel(args.get("stall", "").strip(), args.get("stalls", ""))
     try:
         found = services().orders.all(
             token(),
@@ -63,6 +64,11 @@ def orders() -> str | BaseResponse:
 def _day(text: str | None, field: str) -> str | None:
     """Raises Invalid for what is no day."""
     return periods.day(text, field).isoformat() if text else None
+
+
+def _channel(stall: str, stalls: str) -> str | None:
+    """Sold at this stall, or at any."""
+    return f"stall:{stall}" if stall else "stall" if stalls else None
 
 
 def _after(day: str | None) -> str | None:

@@ -1,9 +1,10 @@
 """A day at the stalls: takings, cash that was counted, sales, and what the stock had too little of."""
 
 import re
+from datetime import timedelta
 from typing import Final
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
@@ -12,14 +13,17 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.desk.orders import add_errors
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import logged_in, token
-from services.storefront.rules import prices
+from services.storefront.rules import periods, prices
 from services.storefront.translation import gettext as _
-from shared.clock import timestamp
 from shared.errors import Conflict, Invalid
 from shared.money import money
 from shared.types import Json
 
 _DAY: Final = re.compile(r"20\d\d-\d\d-\d\d")
+TODAY: Final = "today"
+"""In the shop's time zone, as the orders service says."""
+DAYS: Final = 31
+"""Of a stall's sales in one file."""
 
 
 @desk.get("/stall")
@@ -28,7 +32,7 @@ def stall_today() -> BaseResponse | str:
     asked = request.args.get("day", "")
     if _DAY.fullmatch(asked):
         return redirect(url_for("desk.stall_day", day=asked))
-    return _page(timestamp()[:10], None)
+    return _page(TODAY, None)
 
 
 @desk.get("/stall/days/<day>")
@@ -50,8 +54,33 @@ def cash_up(day: str) -> BaseResponse | str:
     return _page(day, form)
 
 
+@desk.get("/stall/days/<day>/sales.csv")
+def stall_csv(day: str) -> Response:
+    """The sales of a day, or with `stall` those of one stall in the month up to it."""
+    stall = request.args.get("stall", "")
+    last = periods.day(day, "day")
+    first = last - timedelta(days=DAYS - 1) if stall else last
+    answer = services().orders.stall_sales_csv(token(), first.isoformat(), last.isoformat(), stall)
+    headers = {"Content-Disposition": f'attachment; filename="stall-{first}-{last}.csv"'}
+    return Response(answer.body, mimetype="text/csv", headers=headers)
+
+
+@desk.post("/stall/oversold/<orderid>/settlement")
+def settle_oversold(orderid: str) -> BaseResponse:
+    day = request.form.get("day", "")
+    try:
+        services().orders.settle_oversold(token(), orderid, request.form.get("outcome", ""))
+        flash(_("Settled."), "good")
+    except (Conflict, Invalid) as error:
+        flash(forms.error_text(error), "bad")
+    if not _DAY.fullmatch(day):
+        return redirect(url_for("desk.stall_today", _anchor="oversold"))
+    return redirect(url_for("desk.stall_day", day=day, _anchor="oversold"))
+
+
 def _page(day: str, form: forms.Form | None) -> str:
     found = services().orders.stall_day(token(), day)
+    day = found["day"]
     page = services().orders.oversold(token(), request.args.get("cursor", ""))
     people = _people(found)
     return render_template(

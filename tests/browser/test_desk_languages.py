@@ -15,7 +15,7 @@ from tests.browser.test_languages import LOCALES
 from tests.browser.test_pages import AXE, WIDER, violations
 from tests.pictures import png
 from tests.services.storefront.conftest import second_storefront
-from tests.services.storefront.pseudo import LANGUAGE, write_catalogues
+from tests.services.storefront.pseudo import LANGUAGE, in_languages
 
 Visit = Callable[..., Page]
 NAME = "Kielzugmantel"
@@ -47,12 +47,7 @@ PATHS = (
 @pytest.fixture(scope="module")
 def storefront(shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("desk-languages")
-    settings = {
-        "LANGUAGES": f"en,de,{LANGUAGE}",
-        "TRANSLATIONS_DIR": str(write_catalogues(folder / "catalogues")),
-        "CURRENCIES": "GBP,EUR",
-    }
-    with second_storefront(shop, folder, **settings) as url:
+    with second_storefront(shop, folder, **in_languages(folder)) as url:
         yield url
 
 

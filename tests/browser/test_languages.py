@@ -10,7 +10,7 @@ from tests.bench.running import Shop
 from tests.browser.conftest import WIDTHS
 from tests.browser.test_pages import AXE, WIDER, violations
 from tests.services.storefront.conftest import second_storefront
-from tests.services.storefront.pseudo import LANGUAGE, write_catalogues
+from tests.services.storefront.pseudo import LANGUAGE, in_languages
 
 Visit = Callable[..., Page]
 LOCALES = {"de": "de-DE", LANGUAGE: "ar-EG"}
@@ -29,12 +29,7 @@ PATHS = (
 @pytest.fixture(scope="module")
 def storefront(shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("languages")
-    settings = {
-        "LANGUAGES": f"en,de,{LANGUAGE}",
-        "TRANSLATIONS_DIR": str(write_catalogues(folder / "catalogues")),
-        "CURRENCIES": "GBP,EUR",
-    }
-    with second_storefront(shop, folder, **settings) as url:
+    with second_storefront(shop, folder, **in_languages(folder)) as url:
         yield url
 
 

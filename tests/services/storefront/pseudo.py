@@ -19,7 +19,16 @@ WORD = re.compile(r"[A-Za-z]{2,}(?:['’][A-Za-z]+)*")
 _ATTRIBUTES = {"aria-label", "placeholder", "alt", "title", "data-refused", "data-offline", "data-loading"}
 
 
-def write_catalogues(folder: Path) -> Path:
+def in_languages(folder: Path) -> dict[str, str]:
+    """The settings of a storefront in English, German and this language, in pounds and euros; its catalogues are written below `folder`."""
+    return {
+        "LANGUAGES": f"en,de,{LANGUAGE}",
+        "TRANSLATIONS_DIR": str(_write_catalogues(folder / "catalogues")),
+        "CURRENCIES": "GBP,EUR",
+    }
+
+
+def _write_catalogues(folder: Path) -> Path:
     """The catalogues that come with the storefront, and this one."""
     for source in FOLDER.glob("*/LC_MESSAGES/messages.po"):
         _file(folder, source.parent.parent.name).write_bytes(source.read_bytes())

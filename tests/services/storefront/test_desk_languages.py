@@ -8,7 +8,7 @@ import requests
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.people import register
 from tests.services.storefront.conftest import import_goods, log_in, product, second_storefront
-from tests.services.storefront.pseudo import LANGUAGE, WORD, unmarked_words, write_catalogues
+from tests.services.storefront.pseudo import LANGUAGE, WORD, in_languages, unmarked_words
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.test_languages import GUEST, choose, goods_of_all_files, language_of
 from tests.services.storefront.visitor import Page, Visitor
@@ -52,13 +52,7 @@ NOTATION = {
 def storefront(shop: Shop, keeper: Visitor, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     import_goods(keeper, [VASE, {name: value for name, value in SHIRT.items() if name != "stock"}])
     folder = tmp_path_factory.mktemp("desk-languages")
-    settings = {
-        "LANGUAGES": f"en,de,{LANGUAGE}",
-        "TRANSLATIONS_DIR": str(write_catalogues(folder / "catalogues")),
-        "CURRENCIES": "GBP,EUR",
-        "MAIL_DIR": str(shop.state / "mail"),
-    }
-    with second_storefront(shop, folder, **settings) as url:
+    with second_storefront(shop, folder, **in_languages(folder), MAIL_DIR=str(shop.state / "mail")) as url:
         yield url
 
 

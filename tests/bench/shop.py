@@ -1,10 +1,10 @@
 """`make bench`: starts the shop, loads it, drives it from another process, and writes what it measured.
 
-    python -m tests.bench.shop [--products 10000] [--orders 10000] [--large 1000000] [--seconds 4] [--out .local/bench]
+    python -m tests.bench.shop [--products 10000] [--orders 10000] [--large 1000000] [--seconds 3] [--out .local/bench]
 
-Indexes are warm when it measures. Every row is measured beside bare Flask handlers in the same minutes, see
-`tests.bench.report`. With `--large N` products and orders each grow to N documents, and every row is measured again,
-in turn with a second shop of the first size.
+Indexes are warm when it measures. With many clients the shop and bare Flask handlers take turns, and of each row the medians
+count: a machine's speed differs from minute to minute. See `tests.bench.report`. With `--large N` products and orders each grow
+to N documents, and every row is measured again, in turn with a second shop of the first size.
 With COUCH_URL the shop runs on that server, in databases of its own that are dropped at the end. A flame graph of
 all processes during the slowest request is written beside the table.
 """
@@ -39,12 +39,15 @@ SALES_ROUNDS = 10
 def main() -> None:
     options = _options()
     options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, running_shop(Path(folder) / "state") as shop:
-        bench = Bench(shop, Path(folder), options.seconds)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_shop(Path(folder) / "state") as shop,
+        bare_flask(Path(folder) / "hello.log") as hello,
+    ):
+        bench = Bench(shop, hello, Path(folder), options.seconds)
         people = _people(shop)
         found = Measured(shop.database, options.products, options.orders, shop.seconds_to_first_answer)
         found.imports += _fill(shop, options, people)
-        found.hello_rate = bench.hello_rate()
         found.rows += [bench.measure(case) for case in cases(shop, people[0], people[1:], options.products)]
         with suppress(NotMeasured):
             found.search_after_sales = bench.search_after_sales([row.case for row in found.rows])
@@ -70,17 +73,13 @@ def main() -> None:
 class Bench:
     """Runs the load generator in another process against the shop."""
 
-    def __init__(self, shop: Shop, folder: Path, seconds: float) -> None:
-        self.shop, self.folder, self.seconds = shop, folder, seconds
-
-    def hello_rate(self) -> float:
-        """Requests a second of bare Flask hello-JSON, gunicorn as it comes with two workers of eight threads, one client."""
-        with bare_flask(self.folder / "bare.log") as url:
-            self._load(url, [{"path": "/hello"}], 1)
-            return self._load(url, [{"path": "/hello"}], 1).rate
+    def __init__(self, shop: Shop, hello: str, folder: Path, seconds: float) -> None:
+        """`hello` is the URL of bare Flask."""
+        self.shop, self.folder, self.seconds, self._hello_url = shop, folder, seconds, hello
+        self._hello()  # warms it
 
     def measure(self, case: Case) -> Row:
-        """A row, or what kept it from being measured. With many clients the service and the bare handlers take turns, and the median of each counts."""
+        """A row, or what kept it from being measured."""
         print(f"measuring {case.name} ...", flush=True)
         row = Row(case)
         try:
@@ -93,34 +92,34 @@ class Bench:
     def _fill(self, row: Row, few: int, many: int) -> None:
         case = row.case
         row.calls = database_calls(self.shop.urls[case.service], case)
-        row.few, row.many = self._measured_alone(case, few), self._measured_alone(case, many)
-        if not case.reads:
-            return
+        row.few = self._measured_alone(case, few)
         made = [recorded(self.shop.server, read) for read in case.reads[:RECORDED]]
-        paths = [
-            "/ours",
-            *([] if any(call["operation"] == NOUVEAU for calls in made for call in calls) else ["/sdk"]),
-        ]
+        paths = ["/ours", "/sdk"] if made else []
+        if any(call["operation"] == NOUVEAU for calls in made for call in calls):
+            paths.remove("/sdk")
         with bare_flask_as_ours(self.folder / "bare.log", self.shop.couch_environment) as url:
             rounds = [
-                [self.drive(case, many), *(self._same_calls(url, path, made) for path in paths)]
+                [
+                    self._measured_alone(case, many),
+                    self._hello(),
+                    *(self._same_calls(url, path, made) for path in paths),
+                ]
                 for _ in range(ROUNDS)
             ]
-        row.many, row.same_calls, *by_sdk = (_median(figures) for figures in zip(*rounds, strict=True))
-        row.sdk_calls = by_sdk[0] if by_sdk else None
+        row.many, row.hello, *bare = (_median(figures) for figures in zip(*rounds, strict=True))
+        row.same_calls, row.sdk_calls = [*bare, None, None][:2]
 
     def search_after_sales(self, measured: Sequence[Case]) -> float | None:
-        """The rate of the search after so many sales over that before them; None where all searches were refused."""
+        """The rate of the search over bare Flask after so many sales over that before them; None where all searches were refused."""
         search = next(case for case in measured if case.name.startswith("search"))
         checkout = next(case for case in measured if case.name.startswith("checkout"))
         print("measuring searches before and after sales ...", flush=True)
         self.shop.settle()
-        before = _median([self.drive(search, max(search.clients)) for _ in range(ROUNDS)])
+        before = self._over_hello(search)
         for _ in range(SALES_ROUNDS):
             self.drive(checkout, max(checkout.clients))
         self.shop.settle()
-        after = _median([self.drive(search, max(search.clients)) for _ in range(ROUNDS)])
-        return after.rate / before.rate if before.rate else None
+        return self._over_hello(search) / before if before else None
 
     def in_turn(self, *asked: tuple[Shop, Case]) -> list[Figures]:
         """The median of each with one client, after a first turn that only warms."""
@@ -159,6 +158,15 @@ class Bench:
             self._load(self.shop.urls[case.service], case.lines(), max(case.clients))
         if drawing.returncode:
             print(f"No flame graph: {' '.join(command)} ended with {drawing.returncode}; it may need root.")
+
+    def _over_hello(self, case: Case) -> float:
+        rounds = [(self.drive(case, max(case.clients)), self._hello()) for _ in range(ROUNDS)]
+        ours, hello = (_median(figures) for figures in zip(*rounds, strict=True))
+        return ours.rate / hello.rate
+
+    def _hello(self) -> Figures:
+        """Bare Flask hello-JSON, gunicorn as it comes with two workers of eight threads, one client."""
+        return self._load(self._hello_url, [{"path": "/hello"}], 1)
 
     def _same_calls(self, url: str, path: str, made: list[list[dict]]) -> Figures:
         lines = [{"method": "POST", "path": path, "body": json.dumps(calls)} for calls in made]
@@ -245,7 +253,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--products", type=int, default=10_000)
     parser.add_argument("--orders", type=int, default=10_000)
     parser.add_argument("--large", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--out", type=Path, default=ROOT / ".local" / "bench")
     options = parser.parse_args()
     if options.orders < CUSTOMERS * ORDERS_EACH:

@@ -8,6 +8,7 @@ from celery import Celery
 
 from services.products.actions import (
     category_moves,
+    conflicts,
     maintenance,
     publishing,
     query_counts,
@@ -48,7 +49,7 @@ _JOBS: dict[str, Callable[[Dependencies], object]] = {
     CORRECT_STOCK: lambda deps: maintenance.correct_settled(deps, now()),
     DEEP_CORRECT_STOCK: lambda deps: maintenance.correct_settled_of_two_days(deps, now()),
     ROLL_UP_STOCK: lambda deps: stock_roll_up.roll_up(deps.bulk, now()),
-    SETTLE_PRODUCT_CONFLICTS: maintenance.settle_conflicts,
+    SETTLE_PRODUCT_CONFLICTS: conflicts.settle_conflicts,
     FINISH_MOVES: lambda deps: maintenance.finish_moves(deps, now()),
     FINISH_RECEIPTS: lambda deps: supplier_deliveries.finish_receipts(deps, now()),
     PUBLISH_PRODUCTS: lambda deps: publishing.publish_due(deps, now()),

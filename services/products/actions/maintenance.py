@@ -1,7 +1,8 @@
-"""Periodic work of the worker: fresh summaries, reservations whose time is up, diverged replicas."""
+"""Periodic work of the worker: fresh summaries, reservations whose time is up, goods taken twice. What replicas wrote apart: `conflicts`."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
@@ -12,12 +13,13 @@ from services.products.declarations.product import Product
 from services.products.declarations.stock import Reservation, Settlement
 from services.products.dependencies import Dependencies
 from services.products.documents import (
-    MOVEMENT,
     RATING_SUM,
     SETTLEMENT,
     STOCK_SUM,
+    partition_of,
     reservation_id,
     settlement_id,
+    slot_prefix,
     summed_up_in,
 )
 from services.products.rules import ledger, ratings
@@ -25,8 +27,8 @@ from services.products.rules.ledger import Line
 from services.products.rules.prices import with_current_prices
 from services.products.rules.product import is_product
 from services.products.rules.variants import SUMMED_UP, counted_fields, levels_of, skus_of, without
-from shared.clock import iso, parse, timestamp
-from shared.couch import Doc, Document, NoSuchDocument, UpdateConflict, time_ordered_id
+from shared.clock import iso, parse
+from shared.couch import Doc, NoSuchDocument, document_id, time_ordered_id
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +165,7 @@ def _sweep_page(
     for each, docid, key in zip(reservations, ids, keys, strict=True):
         settlement = settled.get(docid)
         if settlement and settlement["date"] <= iso(now - SETTLE_AFTER):
-            swept.returned += _correct_stock(deps, each, settlement, held.get(key, 0), iso(now))
+            swept.returned += correct_stock(deps, each, settlement, held.get(key, 0), iso(now))
         else:
             swept.open_since = min(swept.open_since, each["expires"])
 
@@ -180,19 +182,20 @@ def _expired(reservation: Reservation, date: str) -> Settlement:
     )
 
 
-def _correct_stock(
+def correct_stock(
     deps: Dependencies, reservation: Reservation, settlement: Settlement, held: int, date: str
 ) -> int:
     """Brings what an order keeps out of stock to what it should; how many were given back.
 
-    Fewer than were sold are kept out when a payment and this sweep crossed: they are taken again while they last.
+    Fewer than were sold are kept out when a payment and this sweep crossed: they are taken again while they last. A slot of the order that
+    another writer has as well counts for nobody: nothing is taken again before it is known whose it is.
     """
     if held == ledger.due(reservation, settlement["outcome"], 0):
         return 0
     line, orderid = ledger.line_of(reservation), reservation["orderid"]
     outcome = ledger.final_outcome([leaf["outcome"] for leaf in deps.ledger.leaves(settlement["_id"])])
     surplus = held - ledger.due(reservation, outcome, deps.ledger.returned(line, orderid))
-    if not surplus:
+    if not surplus or (surplus < 0 and orderid in _orders_in_doubt(deps, line)):
         return 0
     reason = ledger.RELEASED if surplus > 0 else ledger.RESERVED
     try:
@@ -201,6 +204,17 @@ def _correct_stock(
         log.error("order %s: %s of %s were sold twice", orderid, -surplus, line.name)
         return 0
     return max(surplus, 0)
+
+
+def _orders_in_doubt(deps: Dependencies, line: Line) -> set[str]:
+    """Whose slots of a product have several revisions. 1 global query, and the reads of those slots."""
+    prefix = document_id(partition_of(line.taxonomy), slot_prefix(line.key))
+    found: set[str] = set()
+    for row in deps.catalogue.conflicts(PAGE):
+        if row["id"].startswith(prefix):
+            with suppress(NoSuchDocument):
+                found.update(leaf.get("orderid", "") for leaf in deps.ledger.leaves(row["id"]))
+    return found
 
 
 def refresh_sale_prices(deps: Dependencies, now: datetime) -> int:
@@ -269,15 +283,10 @@ def _correct_page(deps: Dependencies, settlements: Sequence[Settlement], date: s
     ]
     reservations, held = deps.ledger.reservations_by_id(ids), deps.ledger.held(keys)
     return sum(
-        _correct_stock(deps, reservations[docid], settlement, held.get(key, 0), date)
+        correct_stock(deps, reservations[docid], settlement, held.get(key, 0), date)
         for settlement, key, docid in zip(settlements, keys, ids, strict=True)
         if docid in reservations
     )
-
-
-def settle_conflicts(deps: Dependencies) -> int:
-    """Applies the written rules to documents that replicas wrote differently; returns how many revisions went."""
-    return sum(_settle(deps, row["id"], row["key"]) for row in deps.catalogue.conflicts(PAGE))
 
 
 def finish_moves(deps: Dependencies, now: datetime) -> int:
@@ -287,64 +296,3 @@ def finish_moves(deps: Dependencies, now: datetime) -> int:
     for doc in stale_copies:
         catalogue.finish_moves(deps, doc["productid"], iso(now))
     return len(stale_copies)
-
-
-def _settle(deps: Dependencies, docid: str, kind: str) -> int:
-    try:
-        leaves = deps.ledger.leaves(docid)
-        gone = _RULES.get(kind, _losing_movements)(deps, leaves)
-        deps.ledger.remove(gone)
-        if gone and kind == "movement":
-            _correct(deps, leaves[0])
-        if gone and kind == "product":
-            refresh(deps, [docid])
-    except (NoSuchDocument, UpdateConflict):
-        return 0
-    return len(gone)
-
-
-def _older_edits(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
-    """The edit made last stays, a move to another category being one; stock and rating are summed up again."""
-    return sorted(leaves, key=lambda leaf: (leaf["edited"], leaf["_rev"]))[:-1]
-
-
-def _overruled_settlements(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
-    final_outcome = ledger.final_outcome([leaf["outcome"] for leaf in leaves])
-    stays = next(leaf for leaf in leaves if leaf["outcome"] == final_outcome)
-    return [leaf for leaf in leaves if leaf is not stays]
-
-
-def _losing_movements(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
-    movements = MOVEMENT.among(leaves)
-    first, line = leaves[0], ledger.line_of(leaves[0])
-    chain = deps.ledger.chain(line)
-    later = {each["mark"] for each in chain if each["slot"] > first["slot"]}
-    orders = [leaf["orderid"] for leaf in leaves if "orderid" in leaf]
-    ids = {settlement_id(line.taxonomy, line.key, orderid): orderid for orderid in orders}
-    outcomes = {ids[docid]: doc["outcome"] for docid, doc in deps.ledger.settlements(list(ids)).items()}
-    return ledger.losers(movements, outcomes, later)
-
-
-def _fewer_searches(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
-    """A count is never too high: what has counted most stays."""
-    return sorted(leaves, key=lambda leaf: (sum(each[0] for each in leaf["queries"].values()), leaf["_rev"]))[
-        :-1
-    ]
-
-
-def _later_totals(deps: Dependencies, leaves: Sequence[Document]) -> Sequence[Document]:
-    """They say the same of the same movements; the one that was written first stays."""
-    return sorted(leaves, key=lambda leaf: (leaf["date"], leaf["_rev"]))[1:]
-
-
-_RULES = {
-    **dict.fromkeys(("product", "forward", "synonym", "searchredirect", "searchpin"), _older_edits),
-    "settlement": _overruled_settlements,
-    "stocktotal": _later_totals,
-    "dailysearches": _fewer_searches,
-}
-
-
-def _correct(deps: Dependencies, movement: Document) -> None:
-    """While a slot was in doubt its lowest level counted; now the sum of the movements does."""
-    deps.ledger.correct(ledger.line_of(movement), time_ordered_id(), timestamp())

@@ -151,17 +151,18 @@ def after(doc: Movement) -> Head:
 
 
 def losers(
-    leaves: Sequence[Movement], outcomes: Mapping[str, str], later_marks: Collection[str]
+    leaves: Sequence[Movement], outcomes: Mapping[str, str], elsewhere: Collection[str]
 ) -> list[Movement]:
     """Which revisions of one slot must go; empty while it cannot be told.
 
-    A writer whose mark stands in a later slot went on because it had lost this one. An order that was sold was told that it
-    has its slot. An order released or expired keeps none. When only one is left that none of this speaks against, it stays.
+    `elsewhere` are the marks of those who have other slots in its place: a writer that lost this one and went on, an order that came
+    again after its writer had died. An order that was sold was told that it has its slot. An order released or expired keeps none.
+    When only one is left that none of this speaks against, it stays.
     """
     gone = [
         leaf
         for leaf in leaves
-        if leaf["mark"] in later_marks or outcomes.get(leaf.get("orderid", "")) in (RELEASED, EXPIRED)
+        if leaf["mark"] in elsewhere or outcomes.get(leaf.get("orderid", "")) in (RELEASED, EXPIRED)
     ]
     left = [leaf for leaf in leaves if leaf not in gone]
     sold = [leaf for leaf in left if outcomes.get(leaf.get("orderid", "")) == SOLD]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from services.products.actions import maintenance
+from services.products.actions.conflicts import settle_conflicts
 from services.products.documents import DESIGN
 from services.products.rules.ledger import Line
 from shared.couch import Server
@@ -70,7 +70,7 @@ def test_buyers_at_every_node_and_ten_units(
         how = "confirmation" if status == 201 else "release"
         assert end(shops[0], f"{productid}-{number}", how, (productid, 1)) == 200
     deps = open_as_worker(environment)
-    eventually(lambda: not (maintenance.settle_conflicts(deps) or conflicts(deps, productid)))
+    eventually(lambda: not (settle_conflicts(deps) or conflicts(deps, productid)))
     slots = [each["slot"] for each in deps.ledger.chain(Line(productid, tuple(KITCHEN), 0))]
     assert slots == list(range(1, len(slots) + 1))
     eventually(lambda: level(shops[-1], productid) == 0)

@@ -3,7 +3,8 @@
 import pytest
 
 from services.products.actions import catalogue, maintenance
-from services.products.actions.maintenance import finish_moves, settle_conflicts
+from services.products.actions.conflicts import settle_conflicts
+from services.products.actions.maintenance import finish_moves
 from services.products.dependencies import Dependencies
 from services.products.documents import BY_PRODUCTID, DESIGN, REVIEW, product_id
 from services.products.rules import ledger

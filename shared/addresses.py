@@ -34,7 +34,11 @@ PART_FIELDS: Final = Declaration(
             description="ISO 3166-1 alpha-2; empty for an address given as a text: the shop's own",
         ),
         "phone": Text(
-            0, 40, pattern=r"|[+0-9][0-9 ()/.-]{3,}", pattern_message="Not a phone number.", default=""
+            0,
+            40,
+            pattern=r"|[+0-9(][0-9 ()/.-]{3,}( ?(x|ext\.?) ?[0-9]{1,6})?",
+            pattern_message="Not a phone number.",
+            default="",
         ),
     }
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.addresses import checked, country_names, envelope, form_of, parts_of_text
+from shared.addresses import PART_FIELDS, checked, country_names, envelope, form_of, parts_of_text
 from shared.errors import Invalid
 
 BATH = {"line1": "1 High Street", "city": "Bath", "postcode": "ba1 1aa", "country": "GB"}
@@ -71,3 +71,14 @@ def test_a_label_is_written_as_its_country_does() -> None:
 )
 def test_a_text_is_taken_apart(text: str, parts: dict[str, str]) -> None:
     assert parts_of_text(text) == parts
+
+
+@pytest.mark.parametrize(
+    "phone", ["(020) 7946 0018", "(415) 555-0132 x12", "+44 20 7946 0018 ext. 12", "+442079460018"]
+)
+def test_phone_numbers_are_taken_as_people_write_them(phone: str) -> None:
+    assert PART_FIELDS.check({"phone": phone})[1] == {}
+
+
+def test_words_are_no_phone_number() -> None:
+    assert "phone" in PART_FIELDS.check({"phone": "call me"})[1]

@@ -12,6 +12,7 @@ from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.identity import guest_token
 from services.orders.rules.progress import PAYMENT_LINK
+from services.orders.rules.shipping_text import shipping_text
 from shared.clock import parse, timestamp
 from shared.errors import Unavailable
 from shared.limits import Limit, network_of
@@ -224,13 +225,12 @@ def _body(found: OrderDocuments, kind: str) -> str:
 
 def _rows(order: Order) -> list[tuple[str, str]]:
     """Lines, discounts, shipping, each tax, the total, and what gift cards and store credit paid of it."""
-    shipping = order["shipping"]["name"] if "shipping" in order else gettext("Delivery")
     taxes = [_tax(tax) for tax in order.get("taxes", []) if tax["amount"]["amount"]]
     are_added = not all(tax["included"] for tax in order.get("taxes", []))
     return [
         *((f"{line['quantity']} x {named(line)}", localized(line["total"])) for line in order["basket"]),
         *_discounts(order),
-        (shipping, localized(order["delivery"])),
+        (shipping_text(order), localized(order["delivery"])),
         *(taxes if are_added else []),
         (gettext("Total"), localized(order["total"])),
         *([] if are_added else taxes),

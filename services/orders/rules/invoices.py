@@ -10,6 +10,7 @@ from services.orders.declarations.parts import AppliedTax, Line
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import credits_of, to_charge
 from services.orders.rules.pricing import ShopIdentity
+from services.orders.rules.shipping_text import shipping_text
 from shared.addresses import country_names, envelope
 from shared.clock import parse
 from shared.money import Money
@@ -94,6 +95,8 @@ def packing_slip_page(
     """Of what goes into a parcel, without prices."""
     order = found.order
     facts = [[gettext("Order"), name_of(order)], [gettext("Placed"), day(order["date"])]]
+    if order.get("shipping"):
+        facts.append([gettext("Delivery"), shipping_text(order)])
     if parcel is not None:
         facts.append([gettext("Courier"), f"{parcel['courier']} {parcel['courierid']}"])
     table: Table = {
@@ -242,11 +245,10 @@ def _tax_table(taxes: Sequence[AppliedTax]) -> list[Table]:
 def _sums(order: Order) -> list[list[str]]:
     """Goods, discounts, delivery, added taxes and the total, and what gift cards and store credit paid of it."""
     credits = credits_of(order)
-    shipping = order["shipping"]["name"] if "shipping" in order else gettext("Delivery")
     return [
         [gettext("Goods"), localized(order["goods"])],
         *([_discount_name(each), _less(each["amount"])] for each in order.get("discounts", [])),
-        [shipping, localized(order["delivery"])],
+        [shipping_text(order), localized(order["delivery"])],
         *(
             [f"{tax['name']} {_rate(tax)} %", localized(tax["amount"])]
             for tax in order.get("taxes", [])

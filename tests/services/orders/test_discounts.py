@@ -202,6 +202,12 @@ def test_conditions_that_hold_are_met_to_the_last_unit_and_day() -> None:
         assert off(priced(goods, [code], "ten", **who)) == [100], conditions
 
 
+def test_a_code_that_was_typed_twice_is_used_once() -> None:
+    goods = {"cup": (product("cup", 1000), 1)}
+    found = priced(goods, [offer(Percent(1000), codes=("TEN",))], "TEN", " ten ")
+    assert [(each["code"], each["amount"]["amount"]) for each in found.discounts] == [("TEN", 100)]
+
+
 def test_an_unknown_code_is_named_by_its_place() -> None:
     goods = {"cup": (product("cup", 1000), 1)}
     with pytest.raises(CodeNotValid) as refused:

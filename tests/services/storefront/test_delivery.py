@@ -194,8 +194,10 @@ def chosen_by(visitor: Visitor, method: str) -> Visitor:
     return visitor
 
 
-def test_an_order_too_heavy_for_one_parcel_says_how_many_it_is(guest: Visitor, desk: Visitor) -> None:
-    """Five mugs of 300 g, three of which go into a parcel of 1 kg: at the basket, the checkout, the order and the desk."""
+def test_an_order_too_heavy_for_one_parcel_says_how_many_it_is(
+    guest: Visitor, desk: Visitor, delivering: Shop
+) -> None:
+    """Five mugs of 300 g, three of which go into a parcel of 1 kg: at the basket, the checkout, the order, the desk and in the e-mail."""
     method = {
         "id": "ferry",
         "name": "Ferry",
@@ -220,6 +222,7 @@ def test_an_order_too_heavy_for_one_parcel_says_how_many_it_is(guest: Visitor, d
     assert done.path.startswith("/orders/"), done.text
     assert done.text.count("Ferry, in 2 parcels") == 2, "the delivery, and what it costs"
     assert "Total £55.00" in done.text
+    eventually(lambda: any("Ferry, in 2 parcels" in text for text in sent_emails(delivering)))
     assert "Ferry, in 2 parcels £7.50" in desk.get(f"/admin{done.path}").text
 
 
@@ -240,6 +243,13 @@ def test_what_is_collected_needs_no_delivery(guest: Visitor) -> None:
     assert page.path.startswith("/orders/"), page.text
     assert "The shop 2 Mill Lane Bath" in page.text
     assert "Total £25.00" in page.text
+    assert b"Click and collect\nThe shop\n2 Mill Lane" in page.body, "a line of its own"
+
+
+def sent_emails(shop: Shop) -> list[str]:
+    """As they were written, with the line breaks of quoted-printable taken out."""
+    found = (shop.state / "mail").rglob("new/*")
+    return [path.read_text(errors="replace").replace("=\n", "") for path in found]
 
 
 def test_methods_follow_the_postcode(guest: Visitor) -> None:

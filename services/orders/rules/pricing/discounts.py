@@ -110,8 +110,10 @@ def _candidates(promotions: Promotions, shopper: Shopper) -> list[_Candidate]:
     """In the order in which they act; of one priority those that the customer asked for come first."""
     found = [_Candidate(each) for each in promotions.automatic if each.id not in shopper.used_up]
     seen: set[str] = set()
-    for index, code in enumerate(shopper.codes):
-        typed = normalized(code)
+    codes = [normalized(code) for code in shopper.codes]
+    for index, typed in enumerate(codes):
+        if typed in codes[:index]:
+            continue
         promotion = promotions.by_code.get(typed)
         if promotion is None:
             raise not_valid(typed, "unknown", index=index)

@@ -49,7 +49,7 @@ def free_ports(count: int) -> int:
 
 class Process:
     """A process with its output in a file; `stop` ends it politely, `kill` does not. `forked`: one of `python -m MODULE`
-    that need not import the services."""
+    that need not import the services. `checkout` is the copy of the repository that it runs in."""
 
     popen: subprocess.Popen[bytes] | Forked
 
@@ -61,6 +61,7 @@ class Process:
         env: dict[str, str] | None = None,
         *,
         forked: bool = False,
+        checkout: Path = ROOT,
     ) -> None:
         self.name, self.log = name, log
         environment = {**os.environ, **(env or {})}
@@ -70,7 +71,7 @@ class Process:
                 return
             self.popen = subprocess.Popen(
                 command,
-                cwd=ROOT,
+                cwd=checkout,
                 env=environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -72,6 +72,10 @@ class Shop:
                 found[pid] = int(fields[11]) + int(fields[12])
         return found
 
+    def pids(self, name: str) -> list[int]:
+        """The processes of a part of it: "services.storefront"."""
+        return [pid for pid in _descendants(self.launcher.popen.pid) if _name(pid) == name]
+
     def memory_mib(self) -> dict[str, float]:
         """Proportional set size of each process by its command, in MiB: shared pages are counted once in all."""
         found: dict[str, float] = {}
@@ -83,8 +87,8 @@ class Shop:
 
 
 @contextmanager
-def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
-    """Starts everything and waits until the last part is ready; stops it at the end."""
+def running_shop(state: Path, *, checkout: Path = ROOT, **settings: str) -> Iterator[Shop]:
+    """Starts everything from `checkout` and waits until the last part is ready; stops it at the end."""
     base = free_ports(5)
     urls = {
         name: f"http://127.0.0.1:{base + n}"
@@ -103,7 +107,8 @@ def running_shop(state: Path, **settings: str) -> Iterator[Shop]:
     }
     state.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    launcher = Process("shop", [sys.executable, "-m", "deploy.local", "up"], state / "log", env)
+    command = [sys.executable, "-m", "deploy.local", "up"]
+    launcher = Process("shop", command, state / "log", env, checkout=checkout)
     try:
         launcher.wait_until(answers(f"{urls['products']}/health/ready"))
         first = time.monotonic() - began

@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import WIDTHS
+from tests.browser.offline_device import basket_on, join, orders_of, wait_for_worker, without_network
 from tests.services.orders.stripe_shop import StripeShop, stripe_shop
 from tests.services.storefront.conftest import load_goods
+from tests.waiting import eventually
 
 Visit = Callable[..., Page]
 ADDRESS = {"Street and number": "12 Analytical Lane", "Town or city": "London", "Postcode": "W1U 6PL"}
@@ -85,3 +87,59 @@ def test_the_return_is_lost(visit: Visit, cards: StripeShop) -> None:
     page.goto(f"{cards.base}/orders/{orderid}")
     expect(page.locator("#timeline .tag")).to_have_text("Delivered", timeout=60_000)
     assert len(sessions) == before
+
+
+def queue(page: Page, productid: str) -> None:
+    """An order of one piece at a known price waits for the network; then it goes to the shop, which wants it paid."""
+    page.goto("/")
+    wait_for_worker(page)
+    join(page)
+    page.goto(f"/product/{productid}")
+    page.get_by_role("button", name="Add to basket").click()
+    page.get_by_role("link", name="Go to the basket").click()
+    eventually(lambda: basket_on(page) == {productid: 1})
+    page.goto("/offline")
+    expect(page.locator("[data-total]")).to_contain_text("Expected total: £")
+    with without_network(page):
+        page.get_by_role("button", name="Order when the shop can be reached").click()
+        expect(page.locator("#waiting li")).to_contain_text("Waits for the shop.")
+    expect(page.locator("#waiting li[data-state=placed]")).to_contain_text("Placed: go on to pay.")
+
+
+def test_an_order_that_waited_for_a_network_is_paid_once_on_the_page(visit: Visit, cards: StripeShop) -> None:
+    page = visit(worker=True)
+    before = len(cards.stripe.checkout.sessions)
+    queue(page, "spade")
+    page.goto("/departments")
+    page.locator("#waiting-note").get_by_role("link", name="An order waits for your payment.").click()
+    expect(page.get_by_role("heading", name="Pay ")).to_be_visible()
+    page.get_by_role("button", name="Pay", exact=True).click()
+    page.wait_for_url("**/orders/*")
+    expect(page.get_by_text("Thank you! Your order is placed.")).to_be_visible()
+    expect(page.locator("#waiting-note")).to_have_count(0)
+    page.goto("/offline")
+    expect(page.locator("#waiting li")).to_contain_text("Placed: the shop has it.")
+    eventually(lambda: basket_on(page) == {})
+    assert orders_of(page) == 1
+    assert len(cards.stripe.checkout.sessions) == before + 1
+
+
+def test_an_order_that_was_not_paid_on_the_page_is_decided_by_its_customer(
+    visit: Visit, cards: StripeShop
+) -> None:
+    page = visit(worker=True)
+    queue(page, "rake")
+    page.locator("#waiting").get_by_role("link", name="Placed: go on to pay.").click()
+    page.get_by_role("button", name="Pay with a card that is declined").click()
+    page.get_by_role("button", name="Back to the shop").click()
+    page.wait_for_url("**/checkout*")
+    expect(page.locator("#waiting-note")).to_contain_text("An order was not placed: look at it and decide.")
+    page.goto("/offline")
+    item = page.locator("#waiting li[data-state=refused]")
+    expect(item).to_contain_text("Nothing was charged and nothing was ordered. Your card was declined.")
+    item.get_by_role("button", name="Order it for £").click()
+    page.locator("#waiting li[data-state=placed]").get_by_role("link").click()
+    page.get_by_role("button", name="Pay", exact=True).click()
+    page.wait_for_url("**/orders/*")
+    expect(page.get_by_text("Thank you! Your order is placed.")).to_be_visible()
+    assert orders_of(page) == 1

@@ -12,6 +12,7 @@ from flask import Blueprint, Flask, Response, request
 from werkzeug import Response as BaseResponse
 
 from services.storefront.actions import basket as baskets
+from services.storefront.clients import Requester
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.csrf import SAFE_METHODS, csrf_token
 from services.storefront.pages.currency import chosen_currency
@@ -21,6 +22,7 @@ from services.storefront.pages.payment import take_out_of_basket
 from services.storefront.pages.visitor import customer_group, leave, logged_in, token
 from services.storefront.rules import messages
 from services.storefront.rules.payments import SANDBOX_CARDS, payment_page
+from services.storefront.rules.service_texts import service_text
 from services.storefront.rules.variants import line_key
 from services.storefront.translation import gettext as _
 from shared.addresses import PARTS
@@ -140,6 +142,17 @@ def place() -> BaseResponse:
         {"orderid": order["orderid"], "total": order["total"], "payment_page": page["url"] if page else ""},
         201,
     )
+
+
+@device.get("/orders/<orderid>")
+def outcome(orderid: str) -> BaseResponse:
+    """What became of an order that was to be paid on the provider's page: where it still can be, else why it was not ("": it was)."""
+    order = services().orders.order(Requester(token()), orderid)
+    page = order["payment_page"]
+    unpaid = page is None and not order["payment"] and not order["payment_processing"]
+    why = service_text((order["cancellation"] or {}).get("detail", "")) if unpaid else ""
+    detail = " ".join([_("Nothing was charged and nothing was ordered."), why]).strip() if unpaid else ""
+    return _json({"payment_page": page["url"] if page else "", "detail": detail})
 
 
 def _quote() -> Json:

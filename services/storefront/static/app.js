@@ -9,11 +9,13 @@
   const say = (words, mood) => document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words, mood } }));
 
   function lasting(id, mood, words) {
-    const note = document.getElementById(id) ?? Object.assign(document.createElement("div"), { id });
+    const note = document.getElementById(id) ?? Object.assign(document.createElement("div"), { id, role: "status" });
     note.className = `note ${mood}`;
     note.replaceChildren(...[words].flat());
-    notes.before(note);
+    if (!note.isConnected) notes.before(note);
   }
+
+  const linkTo = (href, textContent) => Object.assign(document.createElement("a"), { href, textContent });
 
   /* The worker (`worker.js`) shows a page that it kept with the moment when it did. */
   if (texts.kept) {
@@ -34,6 +36,11 @@
 
   if (!navigator.serviceWorker || !globalThis.indexedDB) return;
   navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" }).catch(() => {}); // not on this site: everything works without it
+
+  /* A worker of another release has taken over: this page's scripts are of the one before. Whoever is typing decides when to load it again. */
+  navigator.serviceWorker.addEventListener("message", ({ data }) => {
+    if (data?.release && !folder.endsWith(`/${data.release}/`)) lasting("release-note", "warn", Object.assign(document.createElement("button"), { className: "link", textContent: texts.textRelease, onclick: () => location.reload() }));
+  });
 
   /* A page of the shop itself says whose it is; one that was kept, or made on the device, cannot know. */
   const known = localStorage.getItem("aisle-owner");
@@ -65,14 +72,14 @@
     return globalThis.shopDevice;
   })();
 
-  /* Orders that wait, or wait for a decision, are named on every page. */
+  /* Orders that wait, for the shop, a decision or their payment, are named on every page. */
   async function showWaiting(device) {
-    if (!device.open()) return document.getElementById("waiting-note")?.remove();
-    const open = (await device.orders()).filter(({ state }) => state !== "placed");
+    const open = device.open() ? await device.openOrders() : [];
     if (!open.length) return document.getElementById("waiting-note")?.remove();
     const refused = open.some(({ state }) => state === "refused");
-    const link = Object.assign(document.createElement("a"), { href: "/offline", textContent: refused ? texts.textDecide : texts.textWaiting });
-    lasting("waiting-note", refused ? "bad" : "warn", link);
+    const unpaid = open.find(({ state }) => state === "placed");
+    if (unpaid && !refused) return lasting("waiting-note", "warn", linkTo(unpaid.payment_page, texts.textPay));
+    lasting("waiting-note", refused ? "bad" : "warn", linkTo("/offline", refused ? texts.textDecide : texts.textWaiting));
   }
 
   /* The button of a department keeps it on the device, or no longer. */
@@ -104,6 +111,7 @@
     const device = await ready;
     if (!texts.owner && !fromDevice) return device.wipe(); // logged out elsewhere, or the session has ended
     device.changed.addEventListener("change", () => showWaiting(device));
+    device.placed.addEventListener("placed", () => say(texts.textThanks, "good"));
     device.open();
     if (device.owner()) await showWaiting(device);
     if ((await device.who())?.owner) {

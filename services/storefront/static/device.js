@@ -11,6 +11,7 @@ globalThis.shopDevice = (() => {
   const PLACED_MS = 7 * 86_400_000; // for so long a placed order is named here, too
   const owner = () => localStorage.getItem(OWNER) ?? "";
   const changed = new EventTarget();
+  const placed = new EventTarget(); // orders that this page has sent
   const tell = () => changed.dispatchEvent(new Event("change"));
   let mine;
   let here;
@@ -200,6 +201,7 @@ globalThis.shopDevice = (() => {
     const waiting = await unsent();
     if (waiting.length && !csrf && !(await who())?.owner) return later(pause);
     for (const each of waiting) await sendOne(each);
+    await settle();
     await badge();
     if ((await unsent()).length) later(pause);
   });
@@ -223,6 +225,7 @@ globalThis.shopDevice = (() => {
     }
     const outcome = answer.ok ? { state: "placed", ...told } : { state: "refused", code: told.code, detail: told.detail, total: told.total };
     await here.put({ ...(await here.get(each._id)), ...outcome });
+    if (answer.ok && !told.payment_page) placed.dispatchEvent(new Event("placed"));
     tell();
   }
 
@@ -239,10 +242,24 @@ globalThis.shopDevice = (() => {
 
   const orders = () => all(here, "order-");
 
+  /* Those that wait for the shop, a decision, or their payment on the provider's page. */
+  const openOrders = async () => (await orders()).filter(({ state, payment_page }) => state !== "placed" || payment_page);
+
+  /* What became of orders that were to be paid on the provider's page: one that was not is the customer's to decide on. */
+  async function settle() {
+    for (const each of (await orders()).filter(({ payment_page }) => payment_page)) {
+      const answer = await fetch(`/device/orders/${each.orderid}`).catch(() => null);
+      const told = answer?.ok ? await answer.json() : each;
+      if (told.payment_page) continue;
+      const outcome = told.detail ? { state: "refused", code: "unpaid", detail: told.detail } : {};
+      await here.put({ ...(await here.get(each._id)), payment_page: "", ...outcome });
+    }
+  }
+
   async function badge() {
     const [listed, before] = [await orders(), new Date(Date.now() - PLACED_MS).toISOString()];
     for (const each of listed) if (each.state === "placed" && each.made < before) await here.remove(each);
-    const open = listed.filter(({ state }) => state !== "placed").length;
+    const open = (await openOrders()).length;
     if (open) await navigator.setAppBadge?.(open).catch(() => {});
     else await navigator.clearAppBadge?.().catch(() => {});
     tell();
@@ -272,9 +289,9 @@ globalThis.shopDevice = (() => {
   }
 
   return {
-    owner, open, who, sync, leave, wipe, changed, tell, token: () => csrf,
+    owner, open, who, sync, leave, wipe, changed, placed, tell, token: () => csrf,
     basket, add, setQuantity, wish, wishes, saveAddress, expected, refreshQuote,
-    order, orders, send, decide, badge,
+    order, orders, openOrders, send, decide, badge,
     documents: (prefix) => all(mine, prefix),
     document: (id) => mine.get(id).catch(() => null),
     write: (id, content) => put(mine, id, content),

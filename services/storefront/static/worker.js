@@ -31,6 +31,7 @@ self.addEventListener("activate", (event) => {
       await Promise.all([tidy(PAGES), tidy(PICTURES)]);
       await self.registration.navigationPreload?.enable();
       await self.clients.claim();
+      for (const client of await self.clients.matchAll()) client.postMessage({ release: SHOP.release });
     })(),
   );
 });
@@ -78,9 +79,18 @@ async function sent(request) {
   }
 }
 
+/* A page of a newer release, shown before its worker has taken over, has its own files; one of an earlier release that was kept has these. */
 async function asset(request, path) {
-  const current = path.replace(/^\/assets\/[^/]+/, `/assets/${SHOP.release}`); // a kept page may name an earlier release
-  return (await caches.match(current, { cacheName: SHELL, ignoreVary: true })) ?? fetch(request);
+  const shell = { cacheName: SHELL, ignoreVary: true };
+  const kept = await caches.match(path, shell);
+  if (kept) return kept;
+  try {
+    return await fetch(request);
+  } catch (error) {
+    const present = await caches.match(path.replace(/^\/assets\/[^/]+/, `/assets/${SHOP.release}`), shell);
+    if (present) return present;
+    throw error;
+  }
 }
 
 async function picture(event) {

@@ -79,7 +79,7 @@ def test_the_database_is_the_customers_own(join: Callable[..., Visitor]) -> None
     assert 'value="2"' in ann.get("/basket").body.decode()
 
 
-def test_an_order_of_a_device_is_placed_once(join: Callable[..., Visitor]) -> None:
+def test_an_order_of_a_device_is_placed_once(visitor: Visitor, join: Callable[..., Visitor]) -> None:
     ann = join("Anne Device")
     csrf = {"X-CSRF-Token": orjson.loads(ann.get("/device").body)["csrf"], "Content-Type": "application/json"}
     address = {
@@ -105,7 +105,11 @@ def test_an_order_of_a_device_is_placed_once(join: Callable[..., Visitor]) -> No
     order |= {"key": "a-key-of-this-device-2", "expected_total": told["total"]}
     placed = [ann.send("POST", "/device/orders", orjson.dumps(order), csrf) for _ in range(2)]
     assert [each.status for each in placed] == [201, 201]
-    assert len({orjson.loads(each.body)["orderid"] for each in placed}) == 1
+    [orderid] = {orjson.loads(each.body)["orderid"] for each in placed}
+    became = ann.get(f"/device/orders/{orderid}")
+    assert orjson.loads(became.body) == {"payment_page": "", "detail": ""}, "paid"
+    assert visitor.get(f"/device/orders/{orderid}").status == 401
+    assert join("Anneke Device").get(f"/device/orders/{orderid}").status == 404
     assert ann.get("/orders").body.decode().count("order-row") == 1
     declined = order | {"key": "a-key-of-this-device-3", "card": "tok_declined"}
     answer = ann.send("POST", "/device/orders", orjson.dumps(declined), csrf)

@@ -2,6 +2,7 @@
 
     order{orderid}:order  :customer  :item1 ...  :costs  :outcome  :payment  :decision  :dispatch  :delivery  :cancellation
                   :decision2 ...  :dispatch2 ...  :delivery2 ...       of an order in several parcels: `rules.parcels`
+                  :label1shipment ...  :label1  :label1ended  :label1refund    of labels for parcels: `rules.parcel_labels`
                   :waiting1 ...                       how many pieces wait for goods that are to come: `rules.backorders`
                   :session  :processing                                of a payment on the provider's page
                   :capture  :capture2 ...  :captured ...               of reserved money: `rules.captures`
@@ -39,6 +40,7 @@ from services.orders.declarations import (
     drafts,
     events,
     invoices,
+    labels,
     order,
     promotions,
     reports,
@@ -82,10 +84,13 @@ RETURN = DocumentType.declared(
 )
 RETURN_EXCHANGE = DocumentType.declared("returnexchange", returns.ReturnExchange)
 RETURN_SHIPMENT = DocumentType.declared("returnshipment", returns.ReturnShipment)
-RETURN_LABEL = DocumentType.declared("returnlabel", returns.ReturnLabel)
+RETURN_LABEL = DocumentType.declared("returnlabel", labels.Label)
 LABEL_PROBLEM = DocumentType.declared("labelproblem", returns.LabelProblem)
-LABEL_REFUND = DocumentType.declared("labelrefund", returns.LabelRefund)
+LABEL_REFUND = DocumentType.declared("labelrefund", labels.LabelRefund)
 RETURN_LABEL_TYPES = ("returnshipment", "returnlabel", "labelproblem", "labelrefund")
+PARCEL_SHIPMENT = DocumentType.declared("parcelshipment", labels.ParcelShipment)
+PARCEL_LABEL = DocumentType.declared("parcellabel", labels.Label)
+PARCEL_LABEL_END = DocumentType.declared("parcellabelend", labels.ParcelLabelEnd)
 GIFT_CARD_ISSUE = DocumentType.declared("giftcardissue", events.GiftCardIssue)
 ATTEMPT_OUTCOME = DocumentType.declared("attemptoutcome", events.AttemptOutcome)
 GIFT_CARDS_SENT = DocumentType.declared("giftcardssent", events.GiftCardsSent)
@@ -220,11 +225,6 @@ def choice_key(orderid: str, promotion: str, attempt: int) -> str:
 def credit_partition(kind: str, id: str) -> str:
     """Of a gift card by its id, or of a customer's store credit by user id."""
     return f"{kind.replace('_', '')}{id}"
-
-
-def credit_prefix(kind: str, currency: str) -> str:
-    """How the keys of a chain's entries begin: a customer has a chain for each currency."""
-    return f"{currency}-entry" if kind == credits.STORE_CREDIT else "entry"
 
 
 def _with_archived(source: str) -> str:

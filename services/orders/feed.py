@@ -10,6 +10,9 @@ from services.orders.documents import (
     DELIVERY,
     DISPATCH,
     LINE_CANCELLATION,
+    PARCEL_LABEL,
+    PARCEL_LABEL_END,
+    PARCEL_SHIPMENT,
     PAYMENT,
     PROCESSING,
     REFUND,
@@ -39,6 +42,9 @@ _EVENTS = (
     RETURN_EXCHANGE,
     RETURN_SHIPMENT,
     RETURN_LABEL,
+    PARCEL_SHIPMENT,
+    PARCEL_LABEL,
+    PARCEL_LABEL_END,
 )
 
 

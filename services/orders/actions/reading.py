@@ -121,9 +121,9 @@ def open_orders(deps: Dependencies, span: Span, limit: int, after: Key | None, *
     )
 
 
-def order_answer(deps: Dependencies, found: OrderDocuments) -> dict[str, Any]:
+def order_answer(deps: Dependencies, found: OrderDocuments, *, for_staff: bool = False) -> dict[str, Any]:
     """The order of api.md; a guest's carries the token that reads it again."""
-    answer = whole_order(found)
+    answer = whole_order(found, for_staff=for_staff)
     arrived = found.last_delivery
     last = last_day_to_return(arrived, deps.terms.returns.days) if arrived else None
     answer["returnable_until"] = iso(last) if last else None

@@ -8,6 +8,7 @@ from services.orders.actions.reserved_money import settle_reserved
 from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import LineCancellation, OrderPayment, Refund
 from services.orders.declarations.exchanges import EXCHANGE, ExchangeShare
+from services.orders.declarations.labels import ParcelShipment
 from services.orders.declarations.parts import AppliedTax, SoldLine
 from services.orders.declarations.returns import Return, ReturnRequest
 from services.orders.dependencies import Dependencies
@@ -275,7 +276,9 @@ def refunded_before(found: OrderDocuments, cause: str, request: tuple[str, str] 
     return request is not None and any(same_request(refund, request) for refund in found.refunds)
 
 
-def same_request(doc: Refund | Return | ReturnRequest | LineCancellation, request: tuple[str, str]) -> bool:
+def same_request(
+    doc: Refund | Return | ReturnRequest | LineCancellation | ParcelShipment, request: tuple[str, str]
+) -> bool:
     """Raises KeyReused when the key came with another body."""
     if not doc["request"] or doc["request"][0] != request[0]:
         return False

@@ -6,9 +6,10 @@ very same one, which the provider sells once.
 
 from datetime import timedelta
 
+from services.orders.actions.labels import customers_place, label_provider, shops_place, weight_of
 from services.orders.actions.return_requests import ReturnNotApproved, by_number, by_reference
 from services.orders.clients.labels import LabelProvider
-from services.orders.declarations.returns import ReturnLabel
+from services.orders.declarations.labels import Label
 from services.orders.dependencies import Dependencies
 from services.orders.documents import (
     LABEL_PROBLEM,
@@ -18,6 +19,7 @@ from services.orders.documents import (
     order_key,
 )
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.labels import LabelParcel, LabelRefused, NoLabelProvider
 from services.orders.rules.order_returns import (
     APPROVED,
     LABEL_KEY,
@@ -25,13 +27,6 @@ from services.orders.rules.order_returns import (
     PROBLEM_KEY,
     SHIPMENT_KEY,
     OrderReturn,
-)
-from services.orders.rules.return_labels import (
-    LabelRefused,
-    NoLabelProvider,
-    ReturnParcel,
-    place,
-    weight,
 )
 from services.orders.rules.writing import event_fields
 from shared.clock import now, parse
@@ -47,7 +42,7 @@ class NoLabel(NotFound):
 
 def buy_label(
     deps: Dependencies, found: OrderDocuments, number: str, grams: int | None, by: str
-) -> tuple[OrderDocuments, ReturnLabel]:
+) -> tuple[OrderDocuments, Label]:
     """The label of an approved return, bought unless it is there. `grams`: what the parcel weighs, else its goods together.
 
     Raises NoSuchReturn, ReturnNotApproved, NoLabelProvider, LabelRefused, Invalid where the weight is not known, and Unavailable: then ask again.
@@ -57,7 +52,7 @@ def buy_label(
         return found, back.label
     if back.status != APPROVED:
         raise ReturnNotApproved("Only an approved return gets a label, until its goods are here.")
-    provider = _provider(deps)
+    provider = label_provider(deps)
     found = _with_shipment(deps, found, back, grams, by)
     return _bought(deps, provider, found, by_reference(found, back.reference))
 
@@ -82,9 +77,10 @@ def give_back_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocument
     for back in found.order_returns:
         if not back.owes_label_refund or back.shipment is None:
             continue
-        if back.label is None and now() < parse(back.shipment["date"]) + IN_FLIGHT:
+        refusal = back.refusal or back.shipment
+        if back.label is None and now() < parse(max(back.shipment["date"], refusal["date"])) + IN_FLIGHT:
             raise Unavailable("A label may be bought just now.")
-        status = _provider(deps).give_back(back.shipment["shipment"])
+        status = label_provider(deps).give_back(back.shipment["shipment"])
         doc = LABEL_REFUND.build(
             order_key(found.order["orderid"], f"{back.reference}{LABEL_REFUND_KEY}"),
             **event_fields(found.order),
@@ -101,13 +97,7 @@ def label_document(deps: Dependencies, found: OrderDocuments, number: str) -> tu
     if back.label is None or back.status != APPROVED:
         raise NoLabel("There is no label, or it is not needed any more.")
     name = f"{found.order.get('number') or found.order['orderid']}-return-label-{number}"
-    return name, _provider(deps).document(back.label["url"])
-
-
-def _provider(deps: Dependencies) -> LabelProvider:
-    if deps.label_provider is None:
-        raise NoLabelProvider("LABEL_PROVIDER names nobody who sells labels.")
-    return deps.label_provider
+    return name, label_provider(deps).document(back.label["url"])
 
 
 def _with_shipment(
@@ -116,7 +106,7 @@ def _with_shipment(
     """Which shipment is bought is decided by who writes it first; a prepared one that is not bought costs nothing."""
     if back.shipment is not None:
         return found
-    provider = _provider(deps)
+    provider = label_provider(deps)
     shipment = provider.prepare(_parcel(deps, found, back, grams))
     doc = RETURN_SHIPMENT.build(
         order_key(found.order["orderid"], f"{back.reference}{SHIPMENT_KEY}"),
@@ -129,38 +119,25 @@ def _with_shipment(
     return found.with_document(deps.orders.add(doc)[0])
 
 
-def _parcel(deps: Dependencies, found: OrderDocuments, back: OrderReturn, grams: int | None) -> ReturnParcel:
-    terms, customer, order = deps.terms, found.customer, found.order
-    if customer is None or customer.get("erased"):
-        raise LabelRefused("The customer's address is not there any more.")
-    address = customer["deliveryAddress"]
-    name = (address.get("name") if isinstance(address, dict) else "") or customer["name"]
-    sender = place(name, address, terms.country)
-    shop = place(terms.shop.name, terms.returns.address or "\n".join(terms.shop.address), terms.country)
-    if sender is None:
-        raise LabelRefused("The customer's address lacks a street or a city, which carriers ask for.")
-    if shop is None:
-        raise LabelRefused(
-            "Write street, postcode and city of where returned goods go, in the shop's settings."
-        )
-    grams = weight(grams, back.lines, {} if grams else _weights(deps, found, back))
-    return ReturnParcel(sender, shop, grams, f"{order['orderid']}-{back.reference}")
-
-
-def _weights(deps: Dependencies, found: OrderDocuments, back: OrderReturn) -> dict[str, int]:
-    """Of one piece, by SKU or productid. 1 call."""
-    keys = [str(line.get("sku") or line["productid"]) for line in back.lines]
-    offers = deps.products.lookup(keys, currency=found.order["total"]["currency"])
-    return {key: offer.get("weight_grams") or 0 for key, offer in offers.items()}
+def _parcel(deps: Dependencies, found: OrderDocuments, back: OrderReturn, grams: int | None) -> LabelParcel:
+    order = found.order
+    return LabelParcel(
+        customers_place(deps, found),
+        shops_place(deps, deps.terms.returns.address, "where returned goods go"),
+        weight_of(deps, found, back.lines, grams),
+        f"{order['orderid']}-{back.reference}",
+        order["total"]["currency"],
+        comes_back=True,
+    )
 
 
 def _bought(
     deps: Dependencies, provider: LabelProvider, found: OrderDocuments, back: OrderReturn
-) -> tuple[OrderDocuments, ReturnLabel]:
+) -> tuple[OrderDocuments, Label]:
     if back.shipment is None:
         raise TypeError("a label is bought of a shipment")
     bought = provider.buy(back.shipment["shipment"], found.order["total"]["currency"])
-    label: ReturnLabel = RETURN_LABEL.build(
+    label: Label = RETURN_LABEL.build(
         order_key(found.order["orderid"], f"{back.reference}{LABEL_KEY}"),
         **event_fields(found.order),
         reference=back.reference,

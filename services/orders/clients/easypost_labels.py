@@ -1,6 +1,6 @@
-"""EasyPost's shipments: a return label is prepared, bought, and its money asked back (`/v2/shipments`).
+"""EasyPost's shipments: a label is prepared, bought, and its money asked back (`/v2/shipments`).
 
-A shipment is made with `is_return` and both addresses as of the parcel that went out, which EasyPost swaps. It can be bought once: EasyPost
+That of a return is made with `is_return` and both addresses as of the parcel that went out, which EasyPost swaps. It can be bought once: EasyPost
 refuses a second purchase with SHIPMENT.POSTAGE.EXISTS. A `reference` need not be unique there, so a purchase is found again by the
 shipment's id.
 """
@@ -18,14 +18,15 @@ from services.orders.clients.easypost_api import (
     minor_units,
     ounces,
 )
-from services.orders.rules.return_labels import (
+from services.orders.declarations.parts import CarrierService
+from services.orders.rules.labels import (
     NOT_APPLICABLE,
     NOT_BOUGHT,
     REFUND_STATUSES,
     BoughtLabel,
+    LabelParcel,
     LabelRefused,
     Place,
-    ReturnParcel,
 )
 from services.orders.settings import EASYPOST
 from shared.couch.deadline import time_for
@@ -49,6 +50,10 @@ _NAMES: Final = {
     "phone": "phone",
 }
 _REFUSALS: Final = frozenset({400, 402, 404, 422})
+_UNCERTAIN: Final = frozenset(
+    {"SHIPMENT.PURCHASE.IN_PROGRESS", "SHIPMENT.POSTAGE.TIMED_OUT", "SHIPMENT.POSTAGE.NO_RESPONSE"}
+)
+"""Errors after which it may have been bought: whoever asks again hears which."""
 
 
 class EasyPostLabels:
@@ -60,22 +65,24 @@ class EasyPostLabels:
         self._api = EasyPostApi(url, api_key)
         self._files = HttpClient(max_idle=2)
 
-    def prepare(self, parcel: ReturnParcel) -> str:
+    def prepare(self, parcel: LabelParcel) -> str:
         shipment = {
             "to_address": _address(parcel.customer),
             "from_address": _address(parcel.shop),
             "parcel": {"weight": ounces(parcel.grams)},
-            "is_return": True,
+            "is_return": parcel.comes_back,
             "reference": parcel.reference,
             "options": {"label_format": "PDF"},
         }
-        return str(self._call("POST", "/v2/shipments", {"shipment": shipment})["id"])
+        prepared = self._call("POST", "/v2/shipments", {"shipment": shipment})
+        _chosen(prepared, parcel.currency, parcel.service)
+        return str(prepared["id"])
 
-    def buy(self, shipment: str, currency: str) -> BoughtLabel:
+    def buy(self, shipment: str, currency: str, service: CarrierService | None = None) -> BoughtLabel:
         path = _path(shipment)
         found = self._call("GET", path)
         if not found.get("postage_label"):
-            chosen = _cheapest(found, currency)
+            chosen = _chosen(found, currency, service)
             status, said = self._asked("POST", f"{path}/buy", {"rate": {"id": chosen["id"]}})
             again = error_code(said) == BOUGHT_BEFORE
             found = self._call("GET", path) if again else _checked(status, said)
@@ -112,7 +119,7 @@ class EasyPostLabels:
 
 
 def _checked(status: int, said: Json) -> Json:
-    if status in _REFUSALS:
+    if status in _REFUSALS and error_code(said) not in _UNCERTAIN:
         raise LabelRefused(f"EasyPost says: {error_text(said)}")
     if status >= 400:
         log.error("EasyPost answered %s: %s", status, error_text(said))
@@ -129,9 +136,17 @@ def _address(place: Place) -> Json:
     return {"name": place.name, **parts}
 
 
-def _cheapest(shipment: Json, currency: str) -> Json:
-    """Raises LabelRefused where no carrier takes it."""
+def _chosen(shipment: Json, currency: str, service: CarrierService | None) -> Json:
+    """The rate of this service, else the cheapest. Raises LabelRefused where no carrier takes it, or not in this way."""
     rates: list[Json] = [each for each in shipment.get("rates") or [] if each.get("currency") == currency]
+    if rates and service is not None:
+        offered = sorted({f"{each.get('carrier')} {each.get('service')}" for each in rates})
+        rates = [each for each in rates if _is_of(each, service)]
+        if not rates:
+            raise LabelRefused(
+                f"{service['name']} {service['service']}, which the customer has paid for, does not take this parcel. "
+                f"These do: {', '.join(offered)}. Ask for the cheapest instead."
+            )
     if not rates:
         reasons = "; ".join(str(each.get("message")) for each in shipment.get("messages") or [])
         raise LabelRefused(f"No carrier takes this parcel for a price in {currency}. {reasons}".strip())
@@ -139,6 +154,11 @@ def _cheapest(shipment: Json, currency: str) -> Json:
         return min(rates, key=lambda each: (minor_units(each["rate"], currency), each["id"]))
     except (KeyError, ValueError, InvalidOperation) as error:
         raise Unavailable("EasyPost gave no answer that can be read.") from error
+
+
+def _is_of(rate: Json, service: CarrierService) -> bool:
+    names = (str(rate.get("carrier")), str(rate.get("service")))
+    return [name.casefold() for name in names] == [service["name"].casefold(), service["service"].casefold()]
 
 
 def _label(shipment: Json) -> BoughtLabel:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from services.orders.clients.easypost_labels import EasyPostLabels
-from services.orders.rules.return_labels import BoughtLabel, ReturnParcel
+from services.orders.declarations.parts import CarrierService
+from services.orders.rules.labels import BoughtLabel, LabelParcel
 from services.orders.settings import EASYPOST, Settings
 
 
@@ -17,15 +18,15 @@ class LabelProvider(Protocol):
     @property
     def name(self) -> str: ...
 
-    def prepare(self, parcel: ReturnParcel) -> str:
-        """The id of a shipment of this parcel, which costs nothing yet. Raises LabelRefused, Unavailable."""
+    def prepare(self, parcel: LabelParcel) -> str:
+        """The id of a shipment of this parcel, which costs nothing yet. Raises LabelRefused, also where nobody takes it as it is to go; Unavailable."""
 
-    def buy(self, shipment: str, currency: str) -> BoughtLabel:
-        """The label of the shipment, by the cheapest service in this currency; the one that was bought before, if any.
+    def buy(self, shipment: str, currency: str, service: CarrierService | None = None) -> BoughtLabel:
+        """The label of the shipment, by this service, else by the cheapest in the currency; the one that was bought before, if any.
         Raises LabelRefused, Unavailable (then it may have been bought)."""
 
     def give_back(self, shipment: str) -> str:
-        """Asks for the money of a label that was not used: one of `rules.return_labels.REFUND_STATUSES`. May be repeated.
+        """Asks for the money of a label that was not used: one of `rules.labels.REFUND_STATUSES`. May be repeated.
         Raises Unavailable."""
 
     def document(self, url: str) -> bytes:

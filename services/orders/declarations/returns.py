@@ -7,7 +7,6 @@ from services.orders.declarations.events import OrderEvent
 from services.orders.declarations.exchanges import EXCHANGE_OUTCOMES, ExchangeOffer, WantedLine
 from services.orders.declarations.parts import SoldLine, StockLine
 from shared.fields import Choice, Declaration, Integer, Text
-from shared.money import Money
 
 RESALEABLE, DAMAGED = "resaleable", "damaged"
 APPROVE, REFUSE = "approve", "refuse"
@@ -75,32 +74,11 @@ class ReturnShipment(OrderEvent):
     by: str
 
 
-class ReturnLabel(OrderEvent):
-    """The label that was bought, and what it has cost. `url`: the provider's, of its PDF."""
-
-    reference: str
-    provider: str
-    shipment: str
-    carrier: Annotated[str, Text(0, 100, description="such as RoyalMail")]
-    service: Annotated[str, Text(0, 100, description="the carrier's")]
-    tracking_code: Annotated[str, Text(0, 200, description="the parcel's, at the carrier")]
-    tracking_url: Annotated[str, Text(0, 1000, description="where the parcel is; empty: nobody says it")]
-    url: str
-    cost: Money
-
-
 class LabelProblem(OrderEvent):
     """Why no label was bought at the approval, for the desk."""
 
     reference: str
     problem: str
-
-
-class LabelRefund(OrderEvent):
-    """The money of a label that nobody will use was asked back: `status` is one of `rules.return_labels.REFUND_STATUSES`."""
-
-    reference: str
-    status: str
 
 
 class Return(OrderEvent):
@@ -131,7 +109,6 @@ class Restock(OrderEvent):
     lines: list[StockLine]
 
 
-LABEL_FIELDS: Final = Declaration(ReturnLabel).select("carrier", "service", "tracking_code", "tracking_url")
 RETURNED_LINE_FIELDS: Final = Declaration(ReturnedLine)
 RETURN_REQUEST_FIELDS: Final = Declaration(ReturnRequest)
 RETURN_REFUSAL_FIELDS: Final = Declaration(ReturnDecision)

@@ -7,6 +7,7 @@ from services.orders.resources.gift_cards import gift_cards
 from services.orders.resources.guests import guests
 from services.orders.resources.internal import internal
 from services.orders.resources.invoices import invoices
+from services.orders.resources.labels import labels
 from services.orders.resources.notes import notes
 from services.orders.resources.orders import orders
 from services.orders.resources.promotions import promotions
@@ -28,6 +29,7 @@ BLUEPRINTS = (
     drafts,
     stall,
     returns,
+    labels,
     invoices,
     emails,
     notes,

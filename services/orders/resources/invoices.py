@@ -4,6 +4,7 @@ from flask import Response, request
 
 from services.orders.actions import invoices as act
 from services.orders.actions import reading
+from services.orders.actions.parcel_labels import parcel_label_pdf
 from services.orders.actions.return_labels import label_document
 from services.orders.declarations.invoices import INVOICE_FIELDS
 from services.orders.resources.context import dependencies
@@ -86,6 +87,18 @@ def return_slip(headers: dict[str, str], orderid: str, number: str) -> Response:
 def return_label(headers: dict[str, str], orderid: str, number: str) -> Response:
     """The label that the shop has bought for the parcel of an approved return, as PDF"""
     return _pdf(*label_document(dependencies(), requested_order(headers, orderid), number))
+
+
+@invoices.get("/admin/orders/<string:orderid>/labels/<string:number>/label.pdf")
+@require_role("admin", "staff")
+@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
+@invoices.alt_response(404, "NOT_FOUND")
+@invoices.alt_response(409, "CONFLICT")
+@time_limit(PRINT_SECONDS)
+def parcel_label(orderid: str, number: str) -> Response:
+    """The label that was bought for a parcel, as PDF"""
+    deps = dependencies()
+    return _pdf(*parcel_label_pdf(deps, reading.any_order(deps, orderid), number))
 
 
 @invoices.get("/admin/orders/<string:orderid>/packing-slip.pdf")

@@ -30,9 +30,11 @@ def requested_order(headers: dict[str, str], orderid: str) -> OrderDocuments:
 
 
 def order_response(found: OrderDocuments, status: int = 200) -> Response:
-    return json_answer(reading.order_answer(dependencies(), found), status)
+    return json_answer(reading.order_answer(dependencies(), found, for_staff=reader().is_staff), status)
 
 
 def return_response(found: OrderDocuments, back: OrderReturn) -> Response:
     """A return with the order that it belongs to."""
-    return json_answer({**shown_return(found, back), "orderid": found.order["orderid"]}, 201)
+    return json_answer(
+        {**shown_return(found, back, for_staff=reader().is_staff), "orderid": found.order["orderid"]}, 201
+    )

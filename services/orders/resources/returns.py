@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response
 
 from services.orders.actions import reading, return_labels, return_requests
-from services.orders.declarations.returns import LABEL_FIELDS
+from services.orders.declarations.labels import LABEL_FIELDS
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor, return_response
 from services.orders.schemas import answers, requests

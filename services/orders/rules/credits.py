@@ -22,7 +22,7 @@ from services.orders.declarations.credits import (
     CreditPayment,
 )
 from services.orders.declarations.order import Order
-from services.orders.documents import CREDIT_ENTRY, credit_partition, credit_prefix
+from services.orders.documents import CREDIT_ENTRY, credit_partition
 from shared.clock import timestamp
 from shared.couch import document_id, time_ordered_id
 from shared.errors import Conflict
@@ -57,7 +57,8 @@ class CreditKey:
 
     @property
     def prefix(self) -> str:
-        return credit_prefix(self.kind, self.currency)
+        """How the keys of its entries begin: a customer has a chain for each currency."""
+        return f"{self.currency}-entry" if self.kind == STORE_CREDIT else "entry"
 
     def entry_id(self, number: int) -> str:
         return document_id(self.partition, f"{self.prefix}{number:06d}")

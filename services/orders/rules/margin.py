@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 
 from services.orders.declarations.events import Refund
+from services.orders.declarations.labels import Label, LabelRefund
 from services.orders.declarations.parts import Line, SoldLine, line_key, net_price
 from services.orders.declarations.returns import DAMAGED
 from services.orders.declarations.summaries import MarginOfDay
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.order_returns import OrderReturn
-from services.orders.rules.return_labels import GIVEN_BACK
+from services.orders.rules.labels import GIVEN_BACK
+from services.orders.rules.parcel_labels import parcel_labels
 
 FIGURES: Final = ("units", "known_units", "sales", "known_sales", "cost", "labels")
-"""Pieces, those of them whose cost is known, what all and what these were sold for, and what these cost; what return labels cost."""
+"""Pieces, those of them whose cost is known, what all and what these were sold for, and what these cost; what labels of parcels cost."""
 Figures = tuple[int, int, int, int, int, int]
 
 
@@ -96,14 +97,14 @@ class _Ledger:
         units, known_units, sales, known_sales, cost, _ = self.left
         self.book(date, (-units, -known_units, -sales, -known_sales, -cost, 0))
 
-    def labels(self, back: OrderReturn) -> None:
+    def label(self, label: Label | None, refund: LabelRefund | None) -> None:
         """What was paid for a label, and what is paid back for one that was not used."""
-        if back.label is None:
+        if label is None:
             return
-        cost = back.label["cost"]["amount"]
-        self.book(back.label["date"], (0, 0, 0, 0, 0, cost))
-        if back.label_refund is not None and back.label_refund["status"] in GIVEN_BACK:
-            self.book(back.label_refund["date"], (0, 0, 0, 0, 0, -cost))
+        cost = label["cost"]["amount"]
+        self.book(label["date"], (0, 0, 0, 0, 0, cost))
+        if refund is not None and refund["status"] in GIVEN_BACK:
+            self.book(refund["date"], (0, 0, 0, 0, 0, -cost))
 
 
 def margin_of(found: OrderDocuments) -> list[MarginOfDay]:
@@ -130,7 +131,9 @@ def margin_of(found: OrderDocuments) -> list[MarginOfDay]:
         else:
             ledger.reduced_in_all(refund["date"], _without_tax(refund))
     for each in found.order_returns:
-        ledger.labels(each)
+        ledger.label(each.label, each.label_refund)
+    for parcel in parcel_labels(found):
+        ledger.label(parcel.label, parcel.refund)
     if found.cancellation is not None:
         ledger.ended(max(found.cancellation["date"], found.payment["date"]))
     return [_of_day(day, sums) for day, sums in sorted(ledger.days.items()) if any(sums)]

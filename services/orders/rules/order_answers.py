@@ -22,6 +22,7 @@ from services.orders.rules.parcel_answers import (
     parcel_answer,
     timeline,
 )
+from services.orders.rules.parcel_labels import label_answer, parcel_labels
 from services.orders.rules.progress import (
     Progress,
     is_dispatched,
@@ -38,8 +39,8 @@ from shared.money import money
 PERSONAL_FIELDS: Final = ("name", "email", "deliveryAddress")
 
 
-def whole_order(found: OrderDocuments) -> dict[str, Any]:
-    """The order of api.md."""
+def whole_order(found: OrderDocuments, *, for_staff: bool = False) -> dict[str, Any]:
+    """The order of api.md. Staff see the labels that were bought for its parcels, too."""
     order, customer, progress = found.order, found.customer, found.progress
     returns, parcels, cancelled = found.order_returns, found.parcels, found.line_cancellations
     status, waiting = status_of(progress), found.waiting
@@ -69,18 +70,20 @@ def whole_order(found: OrderDocuments) -> dict[str, Any]:
         "refunds": [
             {**REFUND_FIELDS.shown(refund), "settled": found.settled(refund)} for refund in found.refunds
         ],
-        "returns": [shown_return(found, back) for back in returns],
+        "returns": [shown_return(found, back, for_staff=for_staff) for back in returns],
         "invoice": _shown(INVOICE_FIELDS, found.invoice),
         "credit_notes": [
             {"number": note["number"], "refund": number, "date": note["date"]}
             for number, note in sorted(found.credit_notes.items())
         ],
         "timeline": timeline(found.documents, parcels, all_sent=is_dispatched(progress)),
+        **({"labels": [label_answer(each) for each in parcel_labels(found)]} if for_staff else {}),
     }
 
 
-def shown_return(found: OrderDocuments, back: OrderReturn) -> dict[str, Any]:
-    return return_answer(back, found.refunds, restocked=found.is_restocked(back.reference))
+def shown_return(found: OrderDocuments, back: OrderReturn, *, for_staff: bool = False) -> dict[str, Any]:
+    restocked = found.is_restocked(back.reference)
+    return return_answer(back, found.refunds, restocked=restocked, for_staff=for_staff)
 
 
 def payment_page(found: OrderDocuments) -> dict[str, str] | None:

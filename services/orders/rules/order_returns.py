@@ -6,18 +6,16 @@ from typing import Any, Final
 
 from services.orders.declarations.events import Refund
 from services.orders.declarations.exchanges import SOLD_OUT, ExchangeOffer, WantedLine
+from services.orders.declarations.labels import LABEL_FIELDS, Label, LabelRefund
 from services.orders.declarations.parts import SoldLine
 from services.orders.declarations.returns import (
     APPROVE,
-    LABEL_FIELDS,
     REFUSE,
     RETURNED_LINE_FIELDS,
     LabelProblem,
-    LabelRefund,
     Return,
     ReturnDecision,
     ReturnExchange,
-    ReturnLabel,
     ReturnRequest,
     ReturnShipment,
 )
@@ -42,7 +40,7 @@ class OrderReturn:
     offered: ReturnExchange | None = None
     exchanged: ReturnExchange | None = None
     shipment: ReturnShipment | None = None
-    label: ReturnLabel | None = None
+    label: Label | None = None
     label_problem: LabelProblem | None = None
     label_refund: LabelRefund | None = None
 
@@ -113,6 +111,12 @@ class OrderReturn:
         return wanted or self.shipment is not None
 
     @property
+    def why_no_label(self) -> str:
+        """Why none was bought at the approval; empty where one was, or none was to be."""
+        problem = self.label_problem if self.label is None else None
+        return problem["problem"] if problem else ""
+
+    @property
     def owes_label_refund(self) -> bool:
         """Whether no parcel comes for which a label was bought, or may have been."""
         return self.status == REFUSED and self.shipment is not None and self.label_refund is None
@@ -180,8 +184,10 @@ def came_back(returns: Iterable[OrderReturn]) -> list[SoldLine]:
     return [line for back in returns if back.receipt for line in back.receipt["lines"]]
 
 
-def return_answer(back: OrderReturn, refunds: Iterable[Refund], *, restocked: bool) -> dict[str, Any]:
-    """A return as the API shows it; `refund` once it is decided how much is paid back."""
+def return_answer(
+    back: OrderReturn, refunds: Iterable[Refund], *, restocked: bool, for_staff: bool = False
+) -> dict[str, Any]:
+    """A return as the API shows it; `refund` once it is decided how much is paid back. Staff see why its label was not bought."""
     refund = next((each for each in refunds if each["cause"] == back.reference), None)
     request, refusal = back.request, back.refusal
     return {
@@ -200,6 +206,7 @@ def return_answer(back: OrderReturn, refunds: Iterable[Refund], *, restocked: bo
         "restocked": restocked,
         "exchange": _exchange_answer(back, refund),
         "label": LABEL_FIELDS.shown(back.label) if back.label else None,
+        **({"label_problem": back.why_no_label} if for_staff else {}),
     }
 
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.captures import pays_for_gift_cards, reserved
+from services.orders.rules.parcel_labels import parcel_labels
 from services.orders.rules.progress import (
     PAYMENT_LINK,
     Progress,
@@ -35,6 +36,8 @@ ISSUE_GIFT_CARDS = "issue_gift_cards"
 NOTIFY_RETURNS = "notify_returns"
 BUY_LABELS = "buy_labels"
 GIVE_BACK_LABELS = "give_back_labels"
+BUY_PARCEL_LABELS = "buy_parcel_labels"
+GIVE_BACK_PARCEL_LABELS = "give_back_parcel_labels"
 KEEP_EXCHANGES = "keep_exchanges"
 PAY_EXCHANGE = "pay_exchange"
 REPORT_EXCHANGE = "report_exchange"
@@ -81,6 +84,15 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     """What to do for this order at `moment`."""
     if not found.exists:
         return Plan()
+    ordered, labels = _order_plan(found, moment, policy), parcel_labels(found)
+    waits = [label.seconds_to_refund(moment) for label in labels if label.owes_refund]
+    due = [BUY_PARCEL_LABELS] if any(label.is_being_bought for label in labels) else []
+    due += [GIVE_BACK_PARCEL_LABELS] if any(wait <= 0 for wait in waits) else []
+    later = [wait for wait in (ordered.wait, *waits) if wait is not None and wait > 0]
+    return Plan((*ordered.due, *due), min(later, default=None))
+
+
+def _order_plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     if found.payment is None:
         return _attempt(found, moment, policy)
     due = [SETTLE_REFUNDS] if _owes_refunds(found) else []

@@ -2,9 +2,10 @@
 
 import marshmallow as ma
 
-from services.orders.declarations import credits, dead_letters, events, order, parts, returns, stall
+from services.orders.declarations import credits, dead_letters, events, labels, order, parts, returns, stall
 from services.orders.declarations.exchanges import EXCHANGE_OUTCOMES
 from services.orders.rules.order_returns import APPROVED, REQUESTED, RETURN_STATUSES
+from services.orders.rules.parcel_labels import LABEL_STATUSES
 from services.orders.rules.progress import NONE, PART, STATUSES, WHOLE
 from services.orders.schemas.invoices import CreditNote, Invoice
 from services.orders.settings import DISPATCH, ORDER
@@ -194,13 +195,41 @@ class Exchange(Shape):
     )
 
 
-ReturnLabel = response_schema("ReturnLabel", returns.LABEL_FIELDS)
+ReturnLabel = response_schema("ReturnLabel", labels.LABEL_FIELDS)
 
 
 class BoughtLabel(ReturnLabel):  # type: ignore[misc, valid-type]  # made from the declaration
     """A label that the shop has bought for the parcel of a return."""
 
     cost = ma.fields.Nested(SignedMoney, metadata={"description": "what the shop has paid for it"})
+
+
+class LabelledLine(Shape):
+    productid = ma.fields.String()
+    sku = ma.fields.String()
+    name = ma.fields.String()
+    quantity = StrictInteger(1)
+
+
+class ParcelLabel(ReturnLabel):  # type: ignore[misc, valid-type]  # made from the declaration
+    """A label for goods that go out, as staff see it."""
+
+    number = StrictInteger(1)
+    status = ma.fields.String(
+        validate=ma.validate.OneOf(LABEL_STATUSES),
+        metadata={
+            "description": "used: a parcel has left with it; unused: its goods were sent or cancelled otherwise; refused: the carrier "
+            "does not sell it, as `problem` says"
+        },
+    )
+    date = Time()
+    lines = ma.fields.List(ma.fields.Nested(LabelledLine))
+    weight_grams = StrictInteger(1)
+    cost = ma.fields.Nested(SignedMoney, allow_none=True, metadata={"description": "once it is bought"})
+    problem = ma.fields.String()
+    refunded = ma.fields.Boolean(
+        metadata={"description": "its money was asked back: no parcel leaves with it"}
+    )
 
 
 class Return(Shape):
@@ -230,6 +259,10 @@ class Return(Shape):
         ReturnLabel,
         allow_none=True,
         metadata={"description": "that the shop has bought for the parcel: `.../returns/{number}/label.pdf`"},
+    )
+
+    label_problem = ma.fields.String(
+        metadata={"description": "for staff: why no label was bought at the approval"}
     )
 
 
@@ -331,6 +364,12 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
     refunds = ma.fields.List(ma.fields.Nested(Refund))
     returns = ma.fields.List(ma.fields.Nested(Return))
     timeline = ma.fields.List(ma.fields.Nested(Step))
+    labels = ma.fields.List(
+        ma.fields.Nested(ParcelLabel),
+        metadata={
+            "description": "for staff: that were bought for its parcels: `/v1/admin/orders/{id}/labels`"
+        },
+    )
     guest_token = ma.fields.String(metadata={"description": "guests only: send it as X-Order-Token"})
 
 

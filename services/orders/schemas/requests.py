@@ -263,6 +263,18 @@ class ReturnApproval(Shape):
     )
 
 
+class ParcelLabelRequest(Shape):
+    items = _items("what is in the parcel; all that is here and has no label yet when left out")
+    weight_grams = StrictInteger(
+        1,
+        1_000_000,
+        metadata={"description": "what the parcel weighs; else its goods together, where all have a weight"},
+    )
+    cheapest = ma.fields.Boolean(
+        metadata={"description": "by the cheapest service, whatever carrier's rate the customer has chosen"}
+    )
+
+
 class ReturnLabelRequest(Shape):
     weight_grams = StrictInteger(
         1,

@@ -34,6 +34,8 @@ class EasyPostStandIn(ApiStandIn):
     def __init__(self) -> None:
         super().__init__()
         self.surcharge = 0
+        self.closed: set[str] = set()
+        """Services that take no parcel just now."""
         self.asked: list[dict[str, Any]] = []
         self.shipments: dict[str, dict[str, Any]] = {}
         self.purchases: list[str] = []
@@ -105,7 +107,9 @@ class EasyPostStandIn(ApiStandIn):
             "to_address": places[0] if asked.get("is_return") else places[1],
             "parcel": asked["parcel"],
             "options": asked.get("options", {}),
-            "rates": [self._rate(each, asked["parcel"]["weight"]) for each in SERVICES],
+            "rates": [
+                self._rate(each, asked["parcel"]["weight"]) for each in SERVICES if each[1] not in self.closed
+            ],
             "messages": [],
             "selected_rate": None,
             "postage_label": None,

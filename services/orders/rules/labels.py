@@ -1,9 +1,10 @@
-"""Labels that the shop buys for parcels in which goods come back: what a carrier must know, and what it sold."""
+"""Labels that the shop buys for parcels, of goods that go out or come back: what a carrier must know, and what it sold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from services.orders.declarations.parts import CarrierService
 from services.orders.rules.addresses import postal_parts
 from shared.errors import Conflict, Invalid
 from shared.money import Money
@@ -37,13 +38,19 @@ class Place:
 
 
 @dataclass(frozen=True)
-class ReturnParcel:
-    """From a customer back to the shop. `reference` is what people find it by at the provider."""
+class LabelParcel:
+    """From the shop to a customer, or where it `comes_back` the other way. `reference` is what people find it by at the provider.
+
+    `service`: how it is to go, in this `currency`; without one the cheapest way.
+    """
 
     customer: Place
     shop: Place
     grams: int
     reference: str
+    currency: str
+    comes_back: bool = False
+    service: CarrierService | None = None
 
 
 @dataclass(frozen=True)

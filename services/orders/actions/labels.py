@@ -1,0 +1,47 @@
+"""What buying a label takes, for a parcel that goes out or comes back: a provider, the two addresses, the weight."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from services.orders.clients.labels import LabelProvider
+from services.orders.dependencies import Dependencies
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.labels import LabelRefused, NoLabelProvider, Place, place, weight
+
+
+def label_provider(deps: Dependencies) -> LabelProvider:
+    """Raises NoLabelProvider."""
+    if deps.label_provider is None:
+        raise NoLabelProvider("LABEL_PROVIDER names nobody who sells labels.")
+    return deps.label_provider
+
+
+def customers_place(deps: Dependencies, found: OrderDocuments) -> Place:
+    """Raises LabelRefused for an address that carriers do not take."""
+    customer = found.customer
+    if customer is None or customer.get("erased"):
+        raise LabelRefused("The customer's address is not there any more.")
+    address = customer["deliveryAddress"]
+    name = (address.get("name") if isinstance(address, dict) else "") or customer["name"]
+    there = place(name, address, deps.terms.country)
+    if there is None:
+        raise LabelRefused("The customer's address lacks a street or a city, which carriers ask for.")
+    return there
+
+
+def shops_place(deps: Dependencies, address: str, which: str) -> Place:
+    """`address`, else the shop's own. Raises LabelRefused where neither says enough; `which` names it in the shop's settings."""
+    terms = deps.terms
+    there = place(terms.shop.name, address or "\n".join(terms.shop.address), terms.country)
+    if there is None:
+        raise LabelRefused(f"Write street, postcode and city of {which}, in the shop's settings.")
+    return there
+
+
+def weight_of(deps: Dependencies, found: OrderDocuments, lines: Sequence[Any], said: int | None) -> int:
+    """In grams: what was `said`, else the goods together as they weigh now (1 call). Raises Invalid where that is not known."""
+    if said:
+        return said
+    keys = [str(line.get("sku") or line["productid"]) for line in lines]
+    offers = deps.products.lookup(keys, currency=found.order["total"]["currency"])
+    return weight(None, lines, {key: offer.get("weight_grams") or 0 for key, offer in offers.items()})

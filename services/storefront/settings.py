@@ -83,7 +83,7 @@ class Settings(WebSettings):
     label_provider: str = setting(
         "LABEL_PROVIDER",
         "",
-        "the same as the orders service has: with one the desk offers to buy labels for returns",
+        "the same as the orders service has: with one the desk offers to buy labels",
         choices=("", "easypost"),
     )
     payment_page_origins: str = setting(

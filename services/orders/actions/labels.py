@@ -29,12 +29,12 @@ def customers_place(deps: Dependencies, found: OrderDocuments) -> Place:
     return there
 
 
-def shops_place(deps: Dependencies, address: str, which: str) -> Place:
-    """`address`, else the shop's own. Raises LabelRefused where neither says enough; `which` names it in the shop's settings."""
+def shops_place(deps: Dependencies, address: str, problem: str) -> Place:
+    """`address`, else the shop's own. Raises LabelRefused with this `problem` where neither says enough."""
     terms = deps.terms
     there = place(terms.shop.name, address or "\n".join(terms.shop.address), terms.country)
     if there is None:
-        raise LabelRefused(f"Write street, postcode and city of {which}, in the shop's settings.")
+        raise LabelRefused(problem)
     return there
 
 

@@ -4,7 +4,7 @@ As with returns, which shipment may be bought is written before it is bought, so
 for the very same one, which the provider sells once.
 """
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from services.orders.actions.backorders import check_stock
 from services.orders.actions.labels import customers_place, label_provider, shops_place, weight_of
@@ -36,11 +36,16 @@ from shared.clock import now
 from shared.couch import Document
 from shared.errors import Conflict, NotFound
 
+NO_ADDRESS: Final = "Write street, postcode and city of the shop's address, in the shop's settings."
 Labelled = tuple[OrderDocuments, ParcelLabel]
 
 
 class NoSuchLabel(NotFound):
     code, title = "no_such_label", "There is no such label"
+
+
+class NothingToLabel(Conflict):
+    code, title = "nothing_to_label", "There is nothing to buy a label for"
 
 
 class LabelEnded(Conflict):
@@ -53,7 +58,7 @@ def buy_parcel_label(
     """The label for a parcel with `items`, or with all that is here and has none yet, by the service that the customer has chosen.
 
     `weight_grams`: what the parcel weighs, else its goods together. `cheapest`: whatever the customer has chosen. Raises NotPossible,
-    GoodsWaiting, NoLabelProvider, LabelRefused, Invalid for more than is left or without a weight, and Unavailable: then ask again.
+    NothingToLabel, NoLabelProvider, LabelRefused, Invalid for more than is left or without a weight, and Unavailable: then ask again.
     """
     provider = label_provider(deps)
     for _ in range(MAX_ATTEMPTS):
@@ -105,7 +110,7 @@ def dispatch_label(deps: Dependencies, found: OrderDocuments, number: str, by: s
     label = by_number(found, number)
     bought = label.label
     if bought is None or not (label.is_open or label.was_used):
-        raise LabelEnded(f"Label {number} is {label.status}.")
+        raise LabelEnded(f"Label {number} cannot be used any more, or is not bought yet.")
     items = [{"productid": key, "quantity": quantity} for key, quantity in label.quantities.items()]
     return dispatch_order(
         deps,
@@ -148,7 +153,7 @@ def parcel_label_pdf(deps: Dependencies, found: OrderDocuments, number: str) -> 
     """The PDF of a label that may be used, or was. Raises NoSuchLabel, LabelEnded, Unavailable."""
     label = by_number(found, number)
     if label.label is None or not (label.is_open or label.was_used):
-        raise LabelEnded(f"Label {number} is {label.status}.")
+        raise LabelEnded(f"Label {number} cannot be used any more, or is not bought yet.")
     name = f"{found.order.get('number') or found.order['orderid']}-label-{number}"
     return name, label_provider(deps).document(label.label["url"])
 
@@ -166,22 +171,21 @@ def _is_of(label: ParcelLabel, request: tuple[str, str]) -> bool:
 
 
 def _sendable(found: OrderDocuments) -> OrderDocuments:
-    """Raises NotPossible where nothing of the order can go out in a parcel."""
+    """Raises NotPossible, NothingToLabel where nothing of the order can go out in a parcel."""
     require(found.progress, "dispatch")
     if found.is_being_cancelled:
         raise NotPossible("The order is being cancelled.", order_status=found.status)
     shipping = found.order.get("shipping")
     if found.goes_by_email or (shipping and shipping.get("collect_from")):
-        raise NotPossible("Nothing of this order goes out in a parcel.", order_status=found.status)
+        raise NothingToLabel("Nothing of this order goes out in a parcel.")
     return found
 
 
 def _lines(found: OrderDocuments, items: list[dict[str, Any]] | None) -> list[LabelledLine]:
     left = unlabelled(found)
     if not left:
-        words = "All that is left of the order and is here has a label."
-        raise NotPossible(words, order_status=found.status)
-    return [_labelled(line) for line in chosen_lines(found.order["basket"], left, items, "labelled")]
+        raise NothingToLabel("All that is left of the order and is here has a label.")
+    return [_labelled(line) for line in chosen_lines(found.order["basket"], left, items, "sent")]
 
 
 def _labelled(line: SoldLine) -> LabelledLine:
@@ -194,7 +198,7 @@ def _parcel(
     order = found.order
     return LabelParcel(
         customers_place(deps, found),
-        shops_place(deps, "", "the shop's address"),
+        shops_place(deps, "", NO_ADDRESS),
         grams,
         f"{order['orderid']}-label{number}",
         order["total"]["currency"],

@@ -5,6 +5,7 @@ very same one, which the provider sells once.
 """
 
 from datetime import timedelta
+from typing import Final
 
 from services.orders.actions.labels import customers_place, label_provider, shops_place, weight_of
 from services.orders.actions.return_requests import ReturnNotApproved, by_number, by_reference
@@ -32,6 +33,7 @@ from services.orders.rules.writing import event_fields
 from shared.clock import now, parse
 from shared.errors import Invalid, NotFound, Unavailable
 
+NO_ADDRESS: Final = "Write street, postcode and city of where returned goods go, in the shop's settings."
 IN_FLIGHT = timedelta(seconds=60)
 """A purchase that has begun is over by then."""
 
@@ -123,7 +125,7 @@ def _parcel(deps: Dependencies, found: OrderDocuments, back: OrderReturn, grams:
     order = found.order
     return LabelParcel(
         customers_place(deps, found),
-        shops_place(deps, deps.terms.returns.address, "where returned goods go"),
+        shops_place(deps, deps.terms.returns.address, NO_ADDRESS),
         weight_of(deps, found, back.lines, grams),
         f"{order['orderid']}-{back.reference}",
         order["total"]["currency"],

@@ -96,7 +96,7 @@ def _margin(sums: list[int], currency: str) -> dict[str, Any]:
         "known_sales": money(known_sales, currency),
         "cost": money(cost, currency),
         "margin": money(left, currency),
-        "return_labels": money(labels, currency),
+        "labels": money(labels, currency),
         "margin_percent": round(100 * left / known_sales, 1) if known_sales > 0 else None,
     }
 

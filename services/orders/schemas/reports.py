@@ -158,8 +158,11 @@ class MarginFigures(Shape):
         metadata={"description": "of these; what came back damaged has cost what it has cost"},
     )
     margin = ma.fields.Nested(SignedMoney, metadata={"description": "known_sales less cost"})
-    return_labels = ma.fields.Nested(
-        SignedMoney, metadata={"description": "what labels for returns cost; not taken off the margin"}
+    labels = ma.fields.Nested(
+        SignedMoney,
+        metadata={
+            "description": "what labels of parcels cost, of those that went out and came back; not taken off the margin"
+        },
     )
     margin_percent = ma.fields.Float(
         allow_none=True, metadata={"description": "of known_sales; null where these are nothing"}

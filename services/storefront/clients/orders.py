@@ -81,6 +81,17 @@ class Orders(Drafts, Stall):
         path = f"/v1/admin/orders/{segment(orderid)}/returns/{number}/label"
         return self.http.post(path, body, idempotent=True, token=token, deadline=LABEL_SECONDS)
 
+    def buy_label(self, token: str, orderid: str, body: Json, key: str) -> Json:
+        """For a parcel with `items`: {number, carrier, service, tracking_code, cost ...}; bought once for a key."""
+        path = f"/v1/admin/orders/{segment(orderid)}/labels"
+        return self.http.post(
+            path, body, idempotent=True, token=token, headers=once(key), deadline=LABEL_SECONDS
+        )
+
+    def label_pdf(self, token: str, orderid: str, number: int) -> Answer:
+        """Of a parcel that goes out, by the label's number."""
+        return self._pdf(f"/v1/admin/orders/{segment(orderid)}/labels/{number}/label.pdf", Requester(token))
+
     def packing_slip_pdf(self, token: str, orderid: str, parcel: str) -> Answer:
         """Of a parcel that left, by its number; of what is left to send without one."""
         query = f"?{urlencode({'parcel': parcel})}" if parcel else ""

@@ -1,9 +1,20 @@
 """What of an order can still be sent or cancelled, as its pages offer it."""
 
+from collections import Counter
+
 from services.storefront.rules.variants import line_key
+from services.storefront.translation import gettext_noop as _
 from shared.types import Json
 
 OPEN = ("paid", "partly_dispatched", "partly_delivered")
+LABEL_STATUSES = {
+    "buying": _("Being bought"),
+    "bought": _("Bought"),
+    "used": _("Used"),
+    "unused": _("Not needed any more"),
+    "cancelled": _("Cancelled"),
+    "refused": _("Not sold"),
+}
 
 
 def left_to_send(order: Json) -> dict[str, int]:
@@ -23,6 +34,16 @@ def ready_to_send(order: Json) -> dict[str, int]:
     waiting = {line_key(item): item.get("waiting", 0) for item in order["items"]}
     left = left_to_send(order)
     return {key: here for key, count in left.items() if (here := count - waiting[key]) > 0}
+
+
+def unlabelled(order: Json) -> dict[str, int]:
+    """`ready_to_send` less what a label was bought for, or is being bought."""
+    labelled = Counter[str]()
+    for label in order.get("labels", []):
+        if label["status"] in ("buying", "bought"):
+            labelled.update({line_key(line): line["quantity"] for line in label["lines"]})
+    ready = ready_to_send(order)
+    return {key: rest for key, count in ready.items() if (rest := count - labelled[key]) > 0}
 
 
 def cancellable_parts(order: Json) -> dict[str, int]:

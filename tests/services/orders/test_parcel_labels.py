@@ -360,7 +360,7 @@ def test_what_cannot_be_bought_says_why(
     assert easypost.purchases[before:] == []
     assert buy(shop, order).status_code == 201, "another try is another label"
     used_up = buy(shop, order)
-    assert (used_up.status_code, used_up.json()["code"]) == (409, "transition_not_allowed")
+    assert (used_up.status_code, used_up.json()["code"]) == (409, "nothing_to_label")
     assert pdf(shop, shop.admin, order, 7).status_code == 404
     for person in (customer, requests.Session()):
         assert shop.post(person, labels_path(order), {}).status_code in (401, 403)

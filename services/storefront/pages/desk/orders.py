@@ -139,6 +139,8 @@ def order_page(
         refundable=refundable(found),
         left_to_send=parcels.left_to_send(found),
         ready_to_send=parcels.ready_to_send(found),
+        unlabelled=parcels.unlabelled(found),
+        label_statuses={name: _(words) for name, words in parcels.LABEL_STATUSES.items()},
         refundable_parts=parcels.refundable_parts(found),
         dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),
         refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),

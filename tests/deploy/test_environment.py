@@ -109,6 +109,12 @@ def test_nothing_that_is_asked_for_is_missing(containers: list[Container]) -> No
             load(cls, env)
 
 
+def test_who_asks_carriers_is_told_which(containers: list[Container]) -> None:
+    given = {name: set(env) & {"RATE_PROVIDERS", "LABEL_PROVIDER"} for name, _, env in containers}
+    assert given["orders"] == given["worker"] == {"RATE_PROVIDERS", "LABEL_PROVIDER"}
+    assert "LABEL_PROVIDER" in given["storefront"]
+
+
 def test_nothing_is_given_that_nobody_reads(containers: list[Container]) -> None:
     read = {
         item.metadata["env"] for name in SERVICES for cls in settings_classes(name) for item in fields(cls)

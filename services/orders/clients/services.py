@@ -88,7 +88,7 @@ class Products:
         with suppress(ReservationClosed):  # it ran out before it was confirmed, which takes the goods again
             self._post("/v1/internal/reservations", body)
         path = f"/v1/internal/reservations/{quote(orderid, safe='')}/confirmation"
-        self._post(path, {"items": items})
+        self._post(path, {"items": items, "happened": sold_at})
 
     def keep_on(self, orderid: str, basket: Sequence[Document], expires: str) -> None:
         """What is reserved for this order stays so until then, if that is later. May be repeated."""

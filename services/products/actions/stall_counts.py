@@ -13,8 +13,12 @@ from services.products.actions.catalogue import NoSuchProduct
 from services.products.actions.invalidation import invalidate_pages
 from services.products.actions.stock_changes import CountedBefore
 from services.products.declarations.limits import MAX_STOCK
+from services.products.declarations.stock import Movement
 from services.products.dependencies import Dependencies
-from services.products.rules.ledger import Line
+from services.products.rules import stock_counts as rules
+from services.products.rules.ledger import Head, Line
+from services.products.rules.stock_counts import Count
+from services.products.store.stock_counts import append_decided
 from shared.errors import AisleError
 
 
@@ -30,7 +34,7 @@ class Counted:
 @dataclass(frozen=True)
 class CountedLine:
     """What came of one: `expected` is what the chain said at that time, `change` what was booked, `since` what came in (or, below zero, went out)
-    afterwards; `stock` is the level now, below zero where more was sold than there was."""
+    afterwards; `stock` is the level now, below zero where more was sold than there was. `superseded`: somebody counted later, so nothing was booked."""
 
     sku: str
     counted: int
@@ -38,6 +42,7 @@ class CountedLine:
     change: int
     since: int
     stock: int
+    superseded: bool = False
 
 
 @dataclass
@@ -67,7 +72,9 @@ def take_counts(
                 raise NoSuchProduct(f"Nothing is sold as {count.sku}.")
             product = found[count.sku]
             line = stock.line_for(product, count.sku, None)
-            told = _take(deps, line, count, (reason, f"count-{id}:{count.sku}", date))
+            counted_at = min(count.counted_at, date)  # of a clock that is ahead
+            mark = f"count-{id}:{count.sku}"
+            told = _take(deps, line, count.sku, Count(count.level, counted_at, reason, mark, date))
         except AisleError as error:
             if error.status >= 500:
                 raise
@@ -82,16 +89,36 @@ def take_counts(
     return report
 
 
-def _take(deps: Dependencies, line: Line, count: Counted, about: tuple[str, str, str]) -> CountedLine:
+def take_back_counted(
+    deps: Dependencies, orderid: str, lines: Sequence[Line], happened: str, date: str
+) -> None:
+    """A sale at a stall has taken its goods: those that were counted after they were sold, and before the shop was told, go back to the chain.
+
+    May be repeated. 2 partition queries a line, 1 write for each that was counted.
+    """
+    for line in lines:
+        append_decided(
+            deps.ledger,
+            line,
+            happened,
+            lambda place, head, movements: rules.given_back(place, head, movements, orderid, happened, date),
+        )
+
+
+def _take(deps: Dependencies, line: Line, sku: str, count: Count) -> CountedLine:
     """Also below zero: what was sold since may be more than there ever was, and is shown so."""
-    reason, mark, date = about
-    on_shelf = deps.ledger.level_at(line, count.counted_at)
+    found: list[Movement] = []
+
+    def decide(place: Line, head: Head, movements: Sequence[Movement]) -> Movement | None:
+        found[:] = movements
+        return rules.counted(replace(place, backorder_limit=MAX_STOCK), head, movements, count)
+
+    booked = append_decided(deps.ledger, line, count.counted_at, decide)
+    on_shelf = rules.shelf_before(found, count)
     if on_shelf is None:
         raise CountedBefore("Count it again: at that time it had no stock in its category.")
-    expected, level = max(on_shelf, 0), deps.ledger.end(line)[1].level
-    change = count.level - expected
-    if change:
-        any_level = replace(line, backorder_limit=MAX_STOCK)
-        change = stock.adjust(deps, any_level, change, reason, mark, date)["delta"]
-        level = deps.ledger.end(line)[1].level
-    return CountedLine(count.sku, count.level, expected, change, level - change - on_shelf, level)
+    change = booked["delta"] if booked else 0
+    newest = booked if booked and booked not in found else found[0]
+    level, expected = newest["level"], max(on_shelf, 0)
+    since = level - change - on_shelf
+    return CountedLine(sku, count.level, expected, change, since, level, superseded=booked is None)

@@ -8,7 +8,7 @@ from shared.couch import StoredDocument
 class Movement(StoredDocument):
     """One change of a stock, in the numbered slot of its chain; the last of a chain may say where it goes on.
 
-    `happened`: when goods left the shelf of which the shop only heard at `date`.
+    `happened`: when goods left the shelf of which the shop only heard at `date`, or when so many were `counted`: see `rules.stock_counts`.
     """
 
     productid: str
@@ -23,6 +23,7 @@ class Movement(StoredDocument):
     orderid: NotRequired[str]
     note: NotRequired[str]
     happened: NotRequired[str]
+    counted: NotRequired[int]
     moved_to: NotRequired[list[str]]
 
 

@@ -8,6 +8,7 @@ from services.products.actions import query_counts
 from services.products.actions import stock as act
 from services.products.actions.backorders import waiting_lines
 from services.products.actions.reviews import forget_person, public
+from services.products.actions.stall_counts import take_back_counted
 from services.products.resources.context import dependencies
 from services.products.rules.ledger import Line
 from services.products.schemas import answers, requests
@@ -54,12 +55,15 @@ def keep_on(body: dict[str, Any], orderid: str) -> Response:
 
 @internal.post("/v1/internal/reservations/<orderid>/confirmation")
 @require_service
-@internal.arguments(requests.ReservationEnd)
+@internal.arguments(requests.ReservationConfirmation)
 @internal.response(200, answers.Ended)
 @internal.alt_response(409, "CONFLICT")
 def confirm(body: dict[str, Any], orderid: str) -> Response:
     """The goods are sold"""
-    act.confirm(dependencies(), orderid, _lines(body["items"]), timestamp())
+    lines, date = _lines(body["items"]), timestamp()
+    act.confirm(dependencies(), orderid, lines, date)
+    if body["happened"]:
+        take_back_counted(dependencies(), orderid, lines, body["happened"], date)
     return json_answer({"orderid": orderid, "outcome": "sold"})
 
 

@@ -164,6 +164,18 @@ class ReservationEnd(Shape):
     reference = Text(1, 60, load_default="release", pattern="^[A-Za-z0-9_.-]+$")
 
 
+class ReservationConfirmation(ReservationEnd):
+    happened = Text(
+        0,
+        24,
+        load_default="",
+        pattern=f"^(|{limits.MOMENT})$",
+        metadata={
+            "description": "when they were handed over, of what the shop only hears of now: what was counted since had seen it"
+        },
+    )
+
+
 class LowStockArgs(PageArgs):
     most = ma.fields.Integer(load_default=None, validate=ma.validate.Range(0, limits.MAX_STOCK))
 

@@ -61,6 +61,10 @@ class CountedLine(Shape):
         required=True, metadata={"description": "what came in since then; below zero: what went out"}
     )
     stock = StrictInteger(required=True, metadata={"description": "now; below zero: sold, and not there"})
+    superseded = ma.fields.Boolean(
+        required=True,
+        metadata={"description": "somebody counted later and told it before: nothing was booked"},
+    )
 
 
 class StallCountReport(Shape):

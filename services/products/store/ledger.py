@@ -155,12 +155,15 @@ class Ledger:
 
     def level_at(self, line: Line, moment: str) -> int | None:
         """How many there were at a moment; None before the first movement in this category. 1 partition query, more for one long ago."""
+        return level_on_shelf(self.movements_since(line, moment), moment)
+
+    def movements_since(self, line: Line, moment: str) -> list[Movement]:
+        """The last movements, newest first, back to one of that moment or before. 1 partition query, more for one long ago."""
         limit = _RECENT
         while True:
             found = self.movements(line, limit)
-            level = level_on_shelf(found, moment)
-            if level is not None or len(found) < limit:
-                return level
+            if len(found) < limit or found[-1]["date"] <= moment:
+                return found
             limit *= 10
 
     def chain(self, line: Line) -> list[Movement]:

@@ -1,6 +1,7 @@
 """Stock that was counted at a stall without a network, and told later."""
 
 import secrets
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -43,7 +44,17 @@ def test_what_was_sold_after_the_count_stays_sold(shop: Shop, goods: str) -> Non
     told = count(shop, goods, 8, counted_at)
     assert told.status == 200, told.body
     assert told.json == {
-        "items": [{"sku": goods, "counted": 8, "expected": 10, "change": -2, "since": -3, "stock": 5}],
+        "items": [
+            {
+                "sku": goods,
+                "counted": 8,
+                "expected": 10,
+                "change": -2,
+                "since": -3,
+                "stock": 5,
+                "superseded": False,
+            }
+        ],
         "failed": [],
     }
     assert level(shop, goods) == 5
@@ -105,16 +116,86 @@ def test_the_shelf_at_a_moment() -> None:
     assert level_on_shelf(newest_first, "08:00") is None
 
 
-def sell(shop: Shop, sku: str, quantity: int, happened: str) -> None:
-    """As the orders service tells of a sale at a stall."""
-    orderid = secrets.token_hex(8)
+def at(seconds: float) -> str:
+    return iso(now() + timedelta(seconds=seconds))
+
+
+def test_a_sale_from_before_a_count_that_is_told_after_it_is_not_taken_off_twice(
+    shop: Shop, goods: str
+) -> None:
+    """One tablet sold two at ten, another counted the eight that were left at eleven and told it at once; the first one tells at noon."""
+    sold_at, counted_at = iso(now()), iso(now() + timedelta(milliseconds=1))
+    time.sleep(0.01)
+    assert count(shop, goods, 8, counted_at).json["items"][0]["change"] == -2
+    orderid = sell(shop, goods, 2, sold_at)
+    assert level(shop, goods) == 8
+    sell(shop, goods, 2, sold_at, orderid)
+    assert level(shop, goods) == 8, "told again, given back once"
+    sell(shop, goods, 1, iso(now()))
+    assert level(shop, goods) == 7, "sold after the count"
+    told = count(shop, goods, 7, iso(now())).json["items"][0]
+    assert (told["expected"], told["change"]) == (7, 0)
+
+
+def test_a_count_that_found_all_as_it_should_be_has_seen_earlier_sales_too(shop: Shop, goods: str) -> None:
+    sold_at, counted_at = iso(now()), iso(now() + timedelta(milliseconds=1))
+    time.sleep(0.01)
+    assert count(shop, goods, 10, counted_at).json["items"][0]["change"] == 0
+    sell(shop, goods, 2, sold_at)
+    assert level(shop, goods) == 10
+
+
+def test_of_two_counts_the_later_holds_in_whichever_order_they_are_told(shop: Shop, goods: str) -> None:
+    first, second = iso(now()), iso(now() + timedelta(milliseconds=1))
+    time.sleep(0.01)
+    assert count(shop, goods, 8, second).json["items"][0]["change"] == -2
+    late = count(shop, goods, 8, first).json["items"][0]
+    assert (late["change"], late["superseded"], late["stock"]) == (0, True, 8)
+    other = f"{goods}-b"
+    shop.load([product(other, stock=10, taxonomy=TAXONOMY)])
+    first, second = iso(now()), iso(now() + timedelta(milliseconds=1))
+    time.sleep(0.01)
+    assert count(shop, other, 8, first).json["items"][0]["change"] == -2
+    assert count(shop, other, 8, second).json["items"][0]["change"] == 0
+    assert level(shop, other) == 8
+
+
+def test_a_sale_that_a_second_count_has_met_is_not_given_back(shop: Shop, goods: str) -> None:
+    """The shop died after the sale had left the stock; before it went on, somebody counted again."""
+    sold_at, counted_at = iso(now()), iso(now() + timedelta(milliseconds=1))
+    time.sleep(0.01)
+    count(shop, goods, 8, counted_at)
+    orderid = sell(shop, goods, 2, sold_at, begun=True)
+    assert level(shop, goods) == 6
+    assert count(shop, goods, 8, iso(now())).json["items"][0]["change"] == 2
+    sell(shop, goods, 2, sold_at, orderid)
+    assert level(shop, goods) == 8
+
+
+def test_a_count_from_a_clock_that_is_ahead_is_of_now(shop: Shop, goods: str) -> None:
+    count(shop, goods, 8, at(86_400))
+    change(shop, goods, -3)
+    told = count(shop, goods, 5, iso(now())).json["items"][0]
+    assert (told["change"], told["superseded"]) == (0, False)
+    assert level(shop, goods) == 5
+
+
+def sell(
+    shop: Shop, sku: str, quantity: int, happened: str, orderid: str = "", *, begun: bool = False
+) -> str:
+    """As the orders service tells of a sale at a stall, perhaps not to the end."""
+    again, orderid = bool(orderid), orderid or secrets.token_hex(8)
     items = [{"productid": sku, "taxonomy": TAXONOMY, "quantity": quantity, "backorder_limit": 1000}]
     body = {
         "orderid": orderid,
         "items": items,
         "expires": iso(now() + timedelta(minutes=5)),
         "happened": happened,
+        "again": again,
     }
     assert shop.service("/v1/internal/reservations", body).status == 201
-    ended = shop.service(f"/v1/internal/reservations/{orderid}/confirmation", {"items": items})
-    assert ended.status == 200, ended.body
+    if not begun:
+        told = {"items": items, "happened": happened}
+        ended = shop.service(f"/v1/internal/reservations/{orderid}/confirmation", told)
+        assert ended.status == 200, ended.body
+    return orderid

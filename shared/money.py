@@ -1,6 +1,6 @@
 """Money as the documents hold it: {"amount": 1499, "currency": "GBP"}, integer minor units, so that `_sum` is exact."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, TypedDict
 
 from shared.errors import Invalid
@@ -93,11 +93,28 @@ def times(unit: Money, quantity: int) -> Money:
     return money(unit["amount"] * quantity, unit["currency"])
 
 
-def apportion(total: int, weights: Sequence[int]) -> list[int]:
+def card_step(currency: str) -> int:
+    """What an amount that is paid or paid back by card is a multiple of, in minor units: 10 where a currency has three decimals.
+
+    Card networks settle two of them. Stripe (docs.stripe.com/currencies#three-decimal) refuses others in payments and refunds alike.
+    """
+    return 10 if MINOR_UNITS.get(currency) == 3 else 1
+
+
+def rounding_step(currency: str, amounts: Iterable[int]) -> int:
+    """`card_step` where all these amounts keep to it, so that what is reckoned from them does, too; else 1."""
+    step = card_step(currency)
+    return step if step == 1 or not any(amount % step for amount in amounts) else 1
+
+
+def apportion(total: int, weights: Sequence[int], step: int = 1) -> list[int]:
     """`total` in parts proportional to `weights`, by largest remainder: the parts always add up to it.
 
     Nothing is apportioned over weights that are all 0; no part exceeds its weight while `total` does not exceed their sum.
+    Parts are multiples of `step`, as `total` and weights are.
     """
+    if step > 1:
+        return [part * step for part in apportion(total // step, [weight // step for weight in weights])]
     whole = sum(weights)
     if not whole:
         return [0] * len(weights)

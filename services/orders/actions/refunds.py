@@ -64,6 +64,7 @@ def refund_order(
             "Refund in the currency that was paid.", errors={"amount": ["Not the order's currency."]}
         )
     owner = store_credit_owner(found, wanted=to_store_credit)
+    _check_step(deps, found, total, owner)
     found = add_refund(deps, found, total, reason, "admin", request, store_credit_of=owner)
     return settle_refunds(deps, found)
 
@@ -284,6 +285,20 @@ def same_request(
         return False
     check_same(doc["request"][1], request[1])
     return True
+
+
+def _check_step(deps: Dependencies, found: OrderDocuments, total: Money, owner: str | None) -> None:
+    """Raises Invalid for an amount that the provider would never pay back."""
+    payment, currency = found.require_payment(), total["currency"]
+    if not found.charged or is_manual(payment):
+        return
+    step = deps.provider(payment["provider"]).step(currency)
+    back = total["amount"] - paid_by_credits(_credits(found, total, owner))
+    if back % step:
+        raise Invalid(
+            f"Cards are paid back in steps of {shown(money(step, currency))}: {shown(money(back, currency))} is none.",
+            errors={"amount": [f"A multiple of {shown(money(step, currency))}."]},
+        )
 
 
 def _check_refundable(found: OrderDocuments, amount: Money) -> None:

@@ -129,6 +129,9 @@ class Provider(Protocol):
     def hosted(self) -> "HostedProvider | None":
         """Its payment pages, if it has any."""
 
+    def step(self, currency: str) -> int:
+        """What every amount of a currency is a multiple of, in minor units."""
+
     def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         """`customer`: whose saved method `token` is, as `add_customer` named them. Raises PaymentDeclined, PaymentClosed or ProviderUnavailable."""
 

@@ -54,6 +54,9 @@ class PayPalProvider:
     def hosted(self) -> Self:
         return self
 
+    def step(self, currency: str) -> int:
+        return 1
+
     def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         raise PaymentDeclined("PayPal is paid on its own page: leave the token out.")
 

@@ -44,6 +44,9 @@ class SandboxProvider:
         self._ledger, self._secret, self._tolerance = ledger, webhook_secret, tolerance
         self.hosted = hosted
 
+    def step(self, currency: str) -> int:
+        return 1
+
     def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         """See Provider. An unknown token is declined, as a real provider would."""
         if token not in TOKENS or token == "tok_declined":

@@ -31,7 +31,7 @@ from services.orders.clients.stripe_api import (
 )
 from services.orders.clients.stripe_checkout import StripeCheckout, charge_of
 from shared.errors import BadRequest
-from shared.money import Money
+from shared.money import Money, card_step
 
 Way = Mapping[str, str]
 
@@ -66,6 +66,9 @@ class StripeProvider:
         self._secrets, self._tolerance = webhook_secrets, tolerance
         self._way = {} if captures else _IN_PARTS if several_captures else _RESERVED
         self.hosted = StripeCheckout(self._api)
+
+    def step(self, currency: str) -> int:
+        return card_step(currency)
 
     def charge(self, orderid: str, total: Money, token: str, customer: str = "") -> Charge:
         try:

@@ -11,7 +11,7 @@ from services.orders.rules.pricing import merged
 from services.orders.rules.writing import sold, sold_line
 from shared.clock import parse
 from shared.errors import Invalid
-from shared.money import apportion
+from shared.money import apportion, rounding_step
 
 
 def returned_lines(
@@ -87,8 +87,10 @@ def goods_value(order: Order, lines: Sequence[SoldLine]) -> int:
         for line, payable in zip(order["basket"], payables(order), strict=True)
     }
     back = quantities_by_key(lines)
+    step = rounding_step(order["total"]["currency"], [payable for payable, _ in bought.values()])
     return sum(
-        bought[key][0] * min(quantity, bought[key][1]) // bought[key][1] for key, quantity in back.items()
+        bought[key][0] // step * min(quantity, bought[key][1]) // bought[key][1] * step
+        for key, quantity in back.items()
     )
 
 

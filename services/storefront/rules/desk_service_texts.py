@@ -156,6 +156,8 @@ TEXTS: Final = (
     _("A guest has no store credit: pay back to the card."),
     _("Guests have no store credit."),
     _("%(left)s are left to refund, not %(amount)s."),
+    _("Cards are paid back in steps of %(step)s: %(amount)s is none."),
+    _("A multiple of %(step)s."),
     _("There is no such gift card."),
     _("Order %(orderid)s: issue its gift cards at the desk."),
     _("No open dead letter has this id."),

@@ -50,6 +50,7 @@ def some_promotions(draw: st.DrawFn) -> list[Promotion]:
 
 def reckoned(lines: list[dict[str, Any]], promotions: list[Promotion], currency: str) -> list[int]:
     """What each promotion takes off altogether, in the order in which they act; those that take nothing and free nothing left out.
+    Dinars that are whole tens of fils stay so.
 
     `lines` {productid, quantity, price} hold what is left to pay; the shares of a promotion are spread as their amounts are, in proportion.
     """
@@ -75,10 +76,12 @@ def reckoned(lines: list[dict[str, Any]], promotions: list[Promotion], currency:
 def _act(lines: list[dict[str, Any]], promotion: Promotion, action: Any, currency: str) -> None:
     goods = [line for line in lines if not promotion.products or line["productid"] in promotion.products]
     whole = sum(line["price"] for line in goods)
+    ten = 10 if currency == "KWD" and all(line["price"] % 10 == 0 for line in goods) else 1
     if isinstance(action, Percent):
-        _spread(goods, _half_up(Fraction(whole * action.basis_points, 10_000)))
+        _spread(goods, _half_up(Fraction(whole * action.basis_points, 10_000), ten), ten)
     elif isinstance(action, AmountOff) and action.currency == currency:
-        _spread(goods, min(whole, action.amount))
+        taken = min(whole, action.amount)
+        _spread(goods, taken, 1 if taken % 10 else ten)
     elif isinstance(action, BuyGet):
         units = sorted(
             (Fraction(line["price"], line["quantity"]), index)
@@ -87,23 +90,24 @@ def _act(lines: list[dict[str, Any]], promotion: Promotion, action: Any, currenc
         )
         free = [index for _, index in units[: len(units) // (action.buy + action.get) * action.get]]
         for index, line in enumerate(goods):
-            worth = floor(Fraction(line["price"] * free.count(index), line["quantity"]))
-            line["price"] -= _half_up(Fraction(worth * action.basis_points, 10_000))
+            worth = floor(Fraction(line["price"] * free.count(index), line["quantity"] * ten)) * ten
+            line["price"] -= _half_up(Fraction(worth * action.basis_points, 10_000), ten)
 
 
-def _spread(goods: list[dict[str, Any]], amount: int) -> None:
-    """Whole minor units first, then one more each to the largest remainders, the first line first."""
+def _spread(goods: list[dict[str, Any]], amount: int, unit: int) -> None:
+    """Whole units first, then one more each to the largest remainders, the first line first."""
     whole = sum(line["price"] for line in goods)
     if not whole:
         return
-    exact = [Fraction(amount * line["price"], whole) for line in goods]
+    exact = [Fraction(amount * line["price"], whole * unit) for line in goods]
     parts = [floor(each) for each in exact]
     by_remainder = sorted(range(len(goods)), key=lambda index: (parts[index] - exact[index], index))
-    for index in by_remainder[: amount - sum(parts)]:
+    for index in by_remainder[: amount // unit - sum(parts)]:
         parts[index] += 1
     for line, part in zip(goods, parts, strict=True):
-        line["price"] -= part
+        line["price"] -= part * unit
 
 
-def _half_up(exact: Fraction) -> int:
-    return floor(exact + Fraction(1, 2))
+def _half_up(exact: Fraction, unit: int) -> int:
+    """To a multiple of `unit`."""
+    return floor(exact / unit + Fraction(1, 2)) * unit

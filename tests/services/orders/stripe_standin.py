@@ -219,6 +219,8 @@ class StripeStandIn:
 
     def _refund(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
         intent = self.intents[form["payment_intent"]]
+        if intent["currency"] in THREE_DECIMALS and int(form["amount"]) % 10:
+            return _error(400, "invalid_request_error", "parameter_invalid_integer", param="amount")
         is_taken = intent["status"] == "succeeded" or intent.get("amount_received")
         if not is_taken or self._left(intent) < int(form["amount"]):
             return _error(400, "invalid_request_error", "charge_already_refunded")

@@ -73,11 +73,14 @@ def shares(found: Quote) -> list[int]:
     st.sampled_from(DISCOUNTED),
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 12)), min_size=1, max_size=6),
     some_promotions(),
+    st.booleans(),
 )
 def test_random_promotions_take_off_what_another_reckoning_says(
-    currency: str, goods: list[tuple[int, int]], all: list[Promotion]
+    currency: str, goods: list[tuple[int, int]], all: list[Promotion], tens: bool
 ) -> None:
     """To the last minor unit, in currencies of two, no and three digits; nothing ever falls below 0."""
+    if tens:
+        goods = [(price * 10, quantity) for price, quantity in goods]
     stocked = {
         f"p{number}": (product(f"p{number}", price, currency), quantity)
         for number, (price, quantity) in enumerate(goods)

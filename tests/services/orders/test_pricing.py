@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from services.orders.declarations.order import Order
 from services.orders.declarations.parts import net_price
 from services.orders.rules.pricing import Destination, Quote, QuoteRequest, Terms, quote
-from services.orders.rules.pricing.promotions import promotions
+from services.orders.rules.pricing.promotions import AmountOff, promotions
 from services.orders.rules.pricing.rates import ProductCharges
 from services.orders.rules.pricing.terms import ShippingMethod, TaxRate
 from services.orders.rules.refund_taxes import refunded_taxes, taxes_of_lines
@@ -184,6 +184,35 @@ def test_an_order_of_the_last_version_is_paid_back_with_its_share_of_the_tax(
     exact = found.goods["amount"] * (1 + Fraction(basis_points, 10_000))
     assert abs(value - exact) <= len(lines) + 1
     assert value <= before_tax + tax
+
+
+@given(goods(), quantities, all_terms(), st.sampled_from(("BHD", "KWD", "OMR", "TND")), st.data())
+def test_prices_of_three_decimals_that_cards_can_pay_stay_so(
+    products: dict[str, dict[str, Any]], numbers: list[int], terms: Terms, currency: str, data: st.DataObject
+) -> None:
+    """Where every price is a multiple of ten fils, so are lines, added tax, total, and what any pieces are worth; the tax is right to half of ten."""
+    for each in products.values():
+        each["price"] = money(each["price"]["amount"] // 10 * 10, currency)
+        each["delivery"] = money(each["delivery"]["amount"] // 10 * 10, currency)
+    found = priced(products, numbers, terms)
+    taken = [each for each in found.discounts if each["amount"]["amount"] % 10]
+    assert not taken or any(
+        isinstance(action, AmountOff) for each in terms.promotions.automatic for action in each.actions
+    )
+    if taken:
+        return  # an amount that the shop itself wrote down so
+    assert found.total["amount"] % 10 == 0
+    assert all(line["payable"]["amount"] % 10 == 0 for line in found.lines)
+    for row in found.taxes:
+        if not row["included"]:
+            rate = Fraction(str(row["rate"])) / 100
+            assert abs(row["amount"]["amount"] - row["base"]["amount"] * rate) <= 5
+    order: Any = {"basket": found.lines, "tax": found.tax, "taxes": found.taxes, "total": found.total}
+    pieces = [
+        {"productid": line["productid"], "quantity": data.draw(st.integers(1, line["quantity"]))}
+        for line in found.lines
+    ]
+    assert goods_value(order, pieces) % 10 == 0
 
 
 @given(st.integers(0, 10**9), st.lists(st.integers(0, 10**6), min_size=1, max_size=20))

@@ -22,7 +22,7 @@ from services.orders.rules.pricing.promotions import (
     normalized,
 )
 from shared.errors import Conflict, Invalid
-from shared.money import apportion, money, shown
+from shared.money import apportion, money, rounding_step, shown
 
 REASONS: Final = {
     "unknown": "There is no such code.",
@@ -199,11 +199,13 @@ def _shares(action: Action, lines: list[CartLine], currency: str) -> list[int]:
     whole = sum(prices)
     match action:
         case Percent(basis_points):
-            return apportion(part_of(whole, basis_points), prices)
+            step = rounding_step(currency, prices)
+            return apportion(part_of(whole // step, basis_points) * step, prices, step)
         case AmountOff(amount, held):
-            return apportion(min(amount, whole) if held == currency else 0, prices)
+            taken = min(amount, whole) if held == currency else 0
+            return apportion(taken, prices, rounding_step(currency, [taken, *prices]))
         case BuyGet():
-            return _off_cheapest(action, lines)
+            return _off_cheapest(action, lines, rounding_step(currency, prices))
         case FreeDelivery():
             return [0] * len(lines)
 
@@ -213,13 +215,14 @@ def part_of(amount: int, basis_points: int) -> int:
     return (amount * basis_points + WHOLE // 2) // WHOLE
 
 
-def _off_cheapest(action: BuyGet, lines: list[CartLine]) -> list[int]:
+def _off_cheapest(action: BuyGet, lines: list[CartLine], step: int) -> list[int]:
     left = sum(line.quantity for line in lines) // (action.buy + action.get) * action.get
     shares = [0] * len(lines)
     for index in _cheapest_first(lines):
         line = lines[index]
         units = min(left, line.quantity)
-        shares[index] = part_of(line.price * units // line.quantity, action.basis_points)
+        worth = line.price // step * units // line.quantity
+        shares[index] = part_of(worth, action.basis_points) * step
         left -= units
     return shares
 

@@ -11,7 +11,7 @@ from typing import Final
 from services.orders.rules.pricing.carriers import Destination
 from services.orders.rules.pricing.cart import Cart, Share
 from services.orders.rules.pricing.terms import PARTS_PER_MILLION, STANDARD_CLASS, TaxRate, Terms
-from shared.money import apportion
+from shared.money import apportion, rounding_step
 
 NO_TAX: Final = TaxRate("Gift card", 0, included=True)
 """Of a gift card: tax is due on what is bought with it."""
@@ -32,7 +32,7 @@ def with_tax(cart: Cart, terms: Terms, destination: Destination, date: str) -> C
         ),
         shipping_rate,
     ]
-    shares = _shares(prices, rates, place)
+    shares = _shares(prices, rates, place, rounding_step(cart.currency, prices))
     lines = tuple(replace(line, tax=share) for line, share in zip(cart.lines, shares, strict=False))
     return replace(cart, lines=lines, shipping_tax=shares[-1])
 
@@ -64,12 +64,15 @@ def tax_of(price: int, rate: TaxRate) -> int:
     return (price * rate.parts_per_million + divisor // 2) // divisor
 
 
-def _shares(prices: list[int], rates: list[TaxRate | None], place: Destination) -> list[Share]:
+def _shares(prices: list[int], rates: list[TaxRate | None], place: Destination, step: int) -> list[Share]:
+    """Tax that is added on top comes in multiples of `step`, as the prices do; what they hold already changes no total."""
     amounts = list(repeat(0, len(prices)))
     for rate in {rate for rate in rates if rate is not None}:
         members = [index for index, each in enumerate(rates) if each == rate]
         taxed = [prices[index] for index in members]
-        for index, amount in zip(members, apportion(tax_of(sum(taxed), rate), taxed), strict=True):
+        unit = 1 if rate.included else step
+        tax = tax_of(sum(taxed) // unit, rate) * unit
+        for index, amount in zip(members, apportion(tax, taxed, unit), strict=True):
             amounts[index] = amount
     return [
         Share(rate, place.country, place.region, price - (amount if rate and rate.included else 0), amount)

@@ -15,7 +15,6 @@ from ibm_cloud_sdk_core.authenticators import (
     BasicAuthenticator,
     NoAuthAuthenticator,
 )
-from ibmcloudant.cloudant_v1 import CloudantV1
 
 from . import design as designs
 from . import migration
@@ -26,6 +25,7 @@ from .errors import SearchUnavailable
 from .iam import IamTokens, iam_authenticator
 from .indexes import DatabaseDesign
 from .readiness import Readiness
+from .sdk import Cloudant
 from .transport import DatabaseSession
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class Server:
         address, found = _split_credentials(url)
         self.prefix = prefix
         tokens = IamTokens(apikey, timeout) if apikey else None
-        sdk = CloudantV1(
+        sdk = Cloudant(
             authenticator=_authenticator(username or found[0], password or found[1], apikey, tokens)
         )
         sdk.set_service_url(address)

@@ -4,6 +4,7 @@ import os
 import select
 import ssl
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import certifi
@@ -58,7 +59,7 @@ class Handle:
         curl.setopt(pycurl.URL, url)
         curl.setopt(pycurl.FRESH_CONNECT, self._was_closed())
         _set_method(curl, method, body)
-        curl.setopt(pycurl.HTTPHEADER, _header_lines(headers))
+        curl.setopt(pycurl.HTTPHEADER, _header_lines(tuple(headers.items())))
         curl.setopt(pycurl.TIMEOUT_MS, max(1, int(timeout * 1000)))
         curl.setopt(pycurl.NOPROGRESS, timeout < LONG_CALL_SECONDS)
         curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(min(timeout, CONNECT_SECONDS) * 1000)))
@@ -170,10 +171,11 @@ def _set_method(curl: Any, method: str, body: bytes | None) -> None:
     curl.setopt(pycurl.CUSTOMREQUEST, method)
 
 
-def _header_lines(headers: Mapping[str, str]) -> list[str]:
+@lru_cache(512)
+def _header_lines(headers: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     """As libcurl takes them: what it would add by itself (Expect, a form's Content-Type) is left out."""
-    lines = [f"{name}: {value}" if value else f"{name};" for name, value in headers.items()]
+    lines = [f"{name}: {value}" if value else f"{name};" for name, value in headers]
     joined = "".join(lines)
     if "\n" in joined or "\r" in joined:
         raise ValueError("A header holds a line break.")
-    return [*lines, "Expect:", "Content-Type:"]
+    return (*lines, "Expect:", "Content-Type:")

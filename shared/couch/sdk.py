@@ -1,0 +1,98 @@
+"""The SDK with less work for each call: its operations, addresses, bodies, headers and results stay as they are.
+
+What the SDK does to prepare and to send a call costs more than the rest of the way to the database. Most of it is for callers
+that we are not: headers with None in them, files, gzip, a text of each body beside its JSON.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+from ibm_cloud_sdk_core import ApiException, DetailedResponse
+from ibm_cloud_sdk_core.utils import is_json_mimetype
+from ibmcloudant.cloudant_base_service import rules_by_operation
+from ibmcloudant.cloudant_v1 import CloudantV1
+
+_ANALYTICS, _OPERATION = "X-IBMCloud-SDK-Analytics", "operation_id="
+_is_json = lru_cache(64)(is_json_mimetype)
+
+
+@lru_cache(4096)
+def _quoted(part: str) -> str:
+    return quote(part, safe="")
+
+
+@lru_cache(256)
+def _is_plain(analytics: str) -> bool:
+    """Whether this header names an operation at whose path the SDK does not look."""
+    _, named, operation = analytics.rpartition(_OPERATION)
+    return bool(named) and operation.partition(";")[0] not in rules_by_operation
+
+
+def _texts(values: dict[str, Any]) -> dict[str, Any]:
+    """Without None, and with truth as JSON writes it."""
+    return {
+        name: ("true" if value else "false") if isinstance(value, bool) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+class Cloudant(CloudantV1):  # type: ignore[misc]  # the SDK has no types
+    """The SDK's client over a `DatabaseSession`, which it must be given."""
+
+    def encode_path_vars(self, *args: str) -> Iterable[str]:
+        """Parts of a path, as they stand in an address."""
+        return map(_quoted, args)
+
+    def prepare_request(
+        self,
+        method: str,
+        url: str,
+        *args: Any,
+        headers: dict[str, Any] | None = None,
+        params: dict[str, Any] | None = None,
+        data: Any = None,
+        files: Any = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """What `send` sends. The SDK itself prepares what it has rules for, such as ids that may not begin with an underscore, and
+        calls of other shapes than JSON. Raises ValueError by those rules."""
+        if (
+            headers is None
+            or args
+            or files is not None
+            or not (data is None or isinstance(data, str))
+            or self.default_headers
+            or self.enable_gzip_compression
+            or url.endswith("/")
+            or not _is_plain(headers.get(_ANALYTICS, ""))
+        ):
+            return super().prepare_request(  # type: ignore[no-any-return]
+                method, url, *args, headers=headers, params=params, data=data, files=files, **options
+            )
+        if not self.service_url:
+            raise ValueError("The service_url is required")
+        request = {
+            "method": method,
+            "url": self.service_url + url,
+            "headers": _texts(headers),
+            "params": None if params is None else _texts(params),
+            "data": None if data is None else data.encode(),
+        }
+        self.authenticator.authenticate(request)
+        return request
+
+    def send(self, request: dict[str, Any], **options: Any) -> DetailedResponse:
+        """The answer, parsed where it is JSON; of a stream the SDK's own. Raises ApiException."""
+        if options.get("stream"):
+            return super().send(request, **options)
+        answer = self.http_client.request(**request, **options)
+        status = answer.status_code
+        if not 200 <= status <= 299:
+            raise ApiException(status, http_response=answer)
+        result: Any = None
+        if status != 204 and request["method"] != "HEAD" and answer.content:
+            result = answer.json() if _is_json(answer.headers.get("Content-Type")) else answer
+        return DetailedResponse(response=result, headers=answer.headers, status_code=status)

@@ -77,6 +77,16 @@ globalThis.shopDevice = (() => {
     return rows.map((row) => row.doc);
   }
 
+  /* What PouchDB asks of the shop. It asks first whose server this is, one address above the database, where the shop has nothing. */
+  async function ask(address, options) {
+    if (/^\/device\/(kept\/)?$/.test(new URL(address, location.href).pathname)) return new Response("{}", { headers: { "Content-Type": "application/json" } });
+    options.headers.set("X-CSRF-Token", csrf);
+    return PouchDB.fetch(address, options);
+  }
+
+  /* Milliseconds until it asks again after a failure: half a minute at most, for a network may be back any moment. */
+  const pause = (before) => Math.min(30_000, 2 * before + 500 + Math.random() * 1000);
+
   /* One page of this browser syncs; the next one goes on when it is closed. */
   function sync() {
     if (!open() || live) return;
@@ -85,14 +95,13 @@ globalThis.shopDevice = (() => {
       const remote = new PouchDB(`${location.origin}/device/sync/`, {
         skip_setup: true,
         fetch: async (address, options) => {
-          options.headers.set("X-CSRF-Token", csrf);
-          const answer = await PouchDB.fetch(address, options);
+          const answer = await ask(address, options);
           if (answer.status === 410) await wipe();
           if (answer.status === 401 || answer.status === 403) await who();
           return answer;
         },
       });
-      live = mine.sync(remote, { live: true, retry: true, batch_size: 50 })
+      live = mine.sync(remote, { live: true, retry: true, batch_size: 50, back_off_function: pause, pull: { checkpoint: "target" } })
         .on("denied", ({ doc }) => refused(doc).catch(() => {}))
         .on("paused", () => refreshQuote().catch(() => {}))
         .on("error", done)
@@ -289,7 +298,7 @@ globalThis.shopDevice = (() => {
   }
 
   return {
-    owner, open, who, sync, leave, wipe, changed, placed, tell, token: () => csrf,
+    owner, open, who, sync, leave, wipe, changed, placed, tell, token: () => csrf, ask, pause,
     basket, add, setQuantity, wish, wishes, saveAddress, expected, refreshQuote,
     order, orders, openOrders, send, decide, badge,
     documents: (prefix) => all(mine, prefix),

@@ -10,6 +10,8 @@ globalThis.shopKept = (() => {
   const MOST_LIVE = 2; // each holds a connection, of which browsers have six; the others are looked at now and then
   const LOOK_MS = 60_000;
 
+  const ONE_WAY = { checkpoint: "target" }; // how far a device is it knows itself: nobody writes at the shop's
+
   async function idOf(category) {
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(category));
     return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("").slice(0, 40);
@@ -38,7 +40,7 @@ globalThis.shopKept = (() => {
       const places = await placesOf(category);
       for (const { category: place } of places) {
         wanted.add(`_pouch_aisle-kept-${await idOf(place)}`);
-        await (await database(place)).replicate.from(remote(place)).catch(() => {}); // it stays as it was
+        await (await database(place)).replicate.from(remote(place), ONE_WAY).catch(() => {}); // it stays as it was
       }
     }
     for (const { name } of (await indexedDB.databases?.()) ?? []) {
@@ -52,7 +54,7 @@ globalThis.shopKept = (() => {
   const follow = () => navigator.locks.request("aisle-kept-live", async () => {
     const places = (await Promise.all((await list()).map(({ category }) => knownPlaces(category)))).flat();
     for (const { category: place } of places.slice(0, MOST_LIVE)) {
-      (await database(place)).replicate.from(remote(place), { live: true, retry: true }).on("change", device.tell).on("error", () => {});
+      (await database(place)).replicate.from(remote(place), { ...ONE_WAY, live: true, retry: true, back_off_function: device.pause }).on("change", device.tell).on("error", () => {});
     }
     if (places.length) await new Promise(() => setInterval(() => document.hidden || fill().catch(() => {}), LOOK_MS));
   });
@@ -98,10 +100,7 @@ globalThis.shopKept = (() => {
   function remote(place) {
     return new PouchDB(`${location.origin}/device/kept/${keyOf(place)}/`, {
       skip_setup: true,
-      fetch: (address, options) => {
-        options.headers.set("X-CSRF-Token", device.token());
-        return PouchDB.fetch(address, options);
-      },
+      fetch: (address, options) => device.ask(address, options),
     });
   }
 

@@ -1,6 +1,7 @@
 """An erased person is nowhere: a name is written wherever a customer can write one, then every document, revision, key of Redis, e-mail and log
 is searched for it."""
 
+import json
 import secrets
 import time
 from collections.abc import Iterator
@@ -10,11 +11,15 @@ import pytest
 import requests
 from redis import Redis
 
+from services.orders.documents import DESIGN as ORDERS
+from services.orders.store.dead_letters import DeadLetterStore
+from shared.clock import timestamp
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.maildir import read_mail
 from tests.people import PASSWORD, Person, register
+from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn, refusal
 from tests.services.storefront.conftest import redis_url_of
-from tests.waiting import GENEROUS_SECONDS
+from tests.waiting import GENEROUS_SECONDS, eventually
 
 PLANTED = f"Zephyrine{secrets.token_hex(4)}"
 OK = {"provider": "sandbox", "token": "tok_ok"}
@@ -30,12 +35,37 @@ PRODUCT = {
     "delivery": {"amount": 0, "currency": "GBP"},
     "image": "",
     "stock": 100,
+    "weight_grams": 700,
+}
+SOLD_OUT = {**PRODUCT, "productid": "jug", "name": "Jug", "stock": 0}
+ADDRESS = {
+    "name": PLANTED,
+    "line1": f"{PLANTED} House",
+    "city": "York",
+    "postcode": "YO1 7PR",
+    "country": "GB",
 }
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    settings = {"WEB_WORKERS": "1", "ACCESS_LOG": "true", "COURIER_DISPATCH_SECONDS": "3600"}
+def easypost() -> Iterator[EasyPostStandIn]:
+    standin = EasyPostStandIn()
+    yield standin
+    standin.close()
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory, easypost: EasyPostStandIn) -> Iterator[Shop]:
+    settings = {
+        "WEB_WORKERS": "1",
+        "ACCESS_LOG": "true",
+        "COURIER_DISPATCH_SECONDS": "3600",
+        "LABEL_PROVIDER": "easypost",
+        "EASYPOST_URL": easypost.url,
+        "EASYPOST_API_KEY": API_KEY,
+        "SHOP_NAME": "Lamp & Book",
+        "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
+    }
     with running_shop(tmp_path_factory.mktemp("erasure"), **settings) as running:
         yield running
 
@@ -43,8 +73,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 @pytest.fixture(scope="module")
 def admin(shop: Shop) -> Person:
     person = Person(shop.urls["users"], ADMIN_EMAIL, shop.admin_password)
-    made = person.post(f"{shop.urls['products']}/v1/products", json=PRODUCT, timeout=30)
-    assert made.status_code == 201, made.text
+    for product in (PRODUCT, SOLD_OUT):
+        made = person.post(f"{shop.urls['products']}/v1/products", json=product, timeout=30)
+        assert made.status_code == 201, made.text
+    labels = {"country": "GB", "buy_return_labels": True}
+    assert person.put(f"{shop.urls['orders']}/v1/admin/settings", json=labels, timeout=30).ok
     return person
 
 
@@ -107,6 +140,82 @@ def write_everywhere(shop: Shop, admin: Person, customer: Person) -> None:
     assert PLANTED in str(post(admin, f"{orders}/v1/admin/guests/export", asked, 200))
 
 
+def write_after_sale(shop: Shop, admin: Person, customer: Person, easypost: EasyPostStandIn) -> None:
+    """What staff write down for a person, what leaves the shop for one, and what goes wrong on the way."""
+    users, orders = shop.urls["users"], shop.urls["orders"]
+    items = [{"productid": "vase", "quantity": 1}]
+    draft = {"items": items, "address": ADDRESS, "note": f"{PLANTED} phoned"}
+    post(admin, f"{orders}/v1/admin/drafts", {**draft, "userid": customer.userid})
+    guest = {**draft, "email": customer.email.title(), "name": PLANTED}
+    placed = post(admin, f"{orders}/v1/admin/drafts", guest)["id"]
+    post(admin, f"{orders}/v1/admin/drafts/{placed}/order", {"payment": {"kind": "cash"}})
+    sale = {
+        "items": [{**items[0], "price": PRODUCT["price"], "name": "Vase", "taxonomy": ["Home"]}],
+        "total": PRODUCT["price"],
+        "payment": {"kind": "cash"},
+        "stall": "Market Square",
+        "sold_at": timestamp(),
+        "sold_by": "seller-1",
+        "email": customer.email,
+        "name": PLANTED,
+    }
+    sold = post(admin, f"{orders}/v1/admin/stall/sales", sale)["orderid"]
+    dead_letters = DeadLetterStore(shop.server.open(ORDERS))
+    wrong = {"error": "payment_error", "detail": f"The provider says: {PLANTED} is unknown"}
+    dead_letters.add("orders.advance", sold, 1, transient=False, **wrong)
+    easypost.break_(refusal(422, "ADDRESS.VERIFY.FAILURE", f"Unable to verify {PLANTED} House."))
+    refused = sent_back(shop, admin, customer)
+    eventually(lambda: "labelproblem" in types_of(shop, refused))
+    easypost.heal()
+    bought = sent_back(shop, admin, customer)
+    eventually(lambda: "returnlabel" in types_of(shop, bought))
+    line = {
+        "orderid": "imported1",
+        "date": "2019-03-04T10:00:00Z",
+        "currency": "GBP",
+        "items": [{**items[0], "name": "Vase", "unitPrice": PRODUCT["price"]}],
+        "name": PLANTED,
+        "email": customer.email,
+        "payment": {"provider": "till", "provider_ref": "t1", "date": "2019-03-04T11:00:00Z"},
+    }
+    lines = (line, {**line, "orderid": "imported2", "date": PLANTED})
+    imported = file_sent(admin, f"{orders}/v1/admin/orders/import", lines)
+    assert (imported["created"], len(imported["failed"])) == (1, 1), imported
+    people = ({"email": customer.email, "name": PLANTED}, {"email": PLANTED, "name": PLANTED})
+    file_sent(admin, f"{users}/v1/admin/customers/import?id=file1", people)
+    assert customer.put(f"{users}/v1/users/me/wishes/vase", json={}, timeout=30).ok
+    for who in (customer, requests.Session()):
+        post(who, f"{users}/v1/users/stock-alerts", {"sku": "jug", "email": customer.email}, 202)
+    pushed = {"docs": [{"_id": "address-1", "type": "address", "name": PLANTED, "address": PLANTED}]}
+    post(customer, f"{users}/v1/users/me/sync/_bulk_docs", pushed)
+
+
+def sent_back(shop: Shop, admin: Person, customer: Person) -> str:
+    """An order of which a piece comes back: approved, so that a label is bought for it by the worker."""
+    orders = shop.urls["orders"]
+    orderid = order(shop, customer, address=ADDRESS)["orderid"]
+    post(admin, f"{orders}/v1/admin/orders/{orderid}/dispatch", {"courier": "Bike", "courierid": "1"})
+    post(admin, f"{orders}/v1/admin/orders/{orderid}/delivery", {})
+    wanted = {"productid": "vase", "quantity": 1}
+    back = {"items": [wanted], "reason": f"{PLANTED} wants blue", "note": PLANTED}
+    post(customer, f"{orders}/v1/orders/{orderid}/returns", back)
+    post(admin, f"{orders}/v1/admin/orders/{orderid}/returns/1/approval", {})
+    return orderid
+
+
+def types_of(shop: Shop, orderid: str) -> list[str]:
+    """Of an order's documents."""
+    return [doc["type"] for doc in shop.server.open(ORDERS).partition(f"order{orderid}").all()]
+
+
+def file_sent(admin: Person, url: str, lines: tuple[dict[str, Any], ...]) -> Any:
+    headers = {"Content-Type": "application/x-ndjson"}
+    data = "".join(json.dumps(line) + "\n" for line in lines)
+    answer = admin.post(url, data=data, headers=headers, timeout=60)
+    assert answer.ok, answer.text
+    return answer.json()
+
+
 def stored(shop: Shop) -> Iterator[tuple[str, str]]:
     """(where, text) of every document in every database, those that are deleted too, in every revision that is still to be read."""
     call = shop.server.client.call
@@ -143,9 +252,12 @@ def traces(shop: Shop, *names: str) -> list[str]:
     return [where for where, text in places if any(name in text for name in names)]
 
 
-def test_the_search_finds_what_is_there_and_nothing_after_an_erasure(shop: Shop, admin: Person) -> None:
+def test_the_search_finds_what_is_there_and_nothing_after_an_erasure(
+    shop: Shop, admin: Person, easypost: EasyPostStandIn
+) -> None:
     customer = register(shop.urls["users"], shop.state / "mail", PLANTED)
     write_everywhere(shop, admin, customer)
+    write_after_sale(shop, admin, customer, easypost)
     before = traces(shop, PLANTED, customer.email)
     kinds = {where.split()[0].removeprefix(shop.server.prefix) for where in before}
     assert {"users", "products", "orders"} <= kinds

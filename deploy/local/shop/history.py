@@ -63,6 +63,7 @@ def _item(product: dict, quantity: int) -> dict:
         "name": product["name"],
         "quantity": quantity,
         "unitPrice": product["price"],
+        "cost": {"amount": product["cost_prices"][CURRENCY], "currency": CURRENCY},
     }
 
 

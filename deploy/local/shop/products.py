@@ -16,6 +16,8 @@ LARGEST_COSTS_MORE = 250
 EURO_PERCENT = 117
 SALE_PERCENT, TRADE_PERCENT = 75, 85
 """Of the regular price: what a product on sale costs, and what members of the customer group TRADE pay."""
+COST_PERCENTS = (38, 45, 52, 58, 64)
+"""Of the regular price: what a product costs the shop to buy."""
 TRADE = "trade"
 EVERY_SALE, EVERY_TRADE = 9, 4
 
@@ -90,9 +92,10 @@ def _numbered(item: SampleProduct, number: int) -> SampleProduct:
 
 
 def _prices(amount: int, delivery: int, number: int) -> dict:
-    """In both currencies; some products are on sale, some are cheaper for the trade."""
+    """In both currencies, with what it costs the shop; some products are on sale, some are cheaper for the trade."""
     regular = _in_both(amount)
     found: dict = {"prices": regular, "delivery_prices": _in_both(delivery) if delivery else {}}
+    found["cost_prices"] = _reduced(regular, COST_PERCENTS[number % len(COST_PERCENTS)])
     if number % EVERY_SALE == 0:
         found["sales"] = [{"prices": _reduced(regular, SALE_PERCENT)}]
     if number % EVERY_TRADE == 0:

@@ -48,7 +48,7 @@ def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
     """Takes name, e-mail and address out of a person's orders, and of those that a guest with their `email` made, whom they sent gift
     cards, and what staff and they themselves wrote; how many orders were changed. May be repeated.
 
-    That their uses of promotions were theirs is forgotten, too. The payment providers forget them first, and old revisions are removed.
+    That their uses of promotions were theirs is forgotten, too, and what jobs that failed for their orders said. The payment providers forget them first, and old revisions are removed.
     Raises ProviderUnavailable: the worker goes on with it.
     """
     forget_customers(deps, userid)
@@ -57,6 +57,7 @@ def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
         named = _without_drafts(deps, named)
         forget_customer_uses(deps, _orderids_of(named))
         _forget_credit_notes(deps, _orderids_of(named), moment)
+        deps.dead_letters.forget(_orderids_of(named), moment)
         deps.orders.overwrite_personal([erased(doc, moment) for doc in named])
         changed += sum(doc["type"] == CUSTOMER.name for doc in named)
     changed += anonymise_guest(deps, email) if email else 0
@@ -71,6 +72,7 @@ def anonymise_guest(deps: Dependencies, email: str) -> int:
         orderids = _orderids_of(_without_drafts(deps, customers))
         forget_customer_uses(deps, orderids)
         _forget_credit_notes(deps, orderids, moment)
+        deps.dead_letters.forget(orderids, moment)
         orders = [OrderDocuments(deps.orders.documents_of(orderid)) for orderid in orderids]
         firsts = first_orders(deps.summaries, orders)
         for orderid, found in zip(orderids, orders, strict=True):

@@ -15,6 +15,7 @@ from services.orders.rules.order_answers import summary_of, whole_order
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import Progress, is_failed, is_finished
 from services.orders.rules.returns import last_day_to_return
+from services.orders.rules.summaries import known_first
 from services.orders.store import Key
 from services.orders.store.orders import customer_item_of, customer_row_of, row_of
 from shared.clock import iso
@@ -122,8 +123,10 @@ def open_orders(deps: Dependencies, span: Span, limit: int, after: Key | None, *
 
 
 def order_answer(deps: Dependencies, found: OrderDocuments, *, for_staff: bool = False) -> dict[str, Any]:
-    """The order of api.md; a guest's carries the token that reads it again."""
+    """The order of api.md; a guest's carries the token that reads it again. Staff also read whether it is its customer's first."""
     answer = whole_order(found, for_staff=for_staff)
+    if for_staff:
+        answer["first_order"] = known_first(found)
     arrived = found.last_delivery
     last = last_day_to_return(arrived, deps.terms.returns.days) if arrived else None
     answer["returnable_until"] = iso(last) if last else None

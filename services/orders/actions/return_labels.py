@@ -67,8 +67,9 @@ def buy_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
                 found, _ = buy_label(deps, found, str(back.number), None, "worker")
             except (LabelRefused, Invalid, NoLabelProvider) as error:
                 key = order_key(found.order["orderid"], f"{back.reference}{PROBLEM_KEY}")
+                kept = error.kept if isinstance(error, LabelRefused) else error.detail
                 problem = LABEL_PROBLEM.build(
-                    key, **event_fields(found.order), reference=back.reference, problem=error.detail
+                    key, **event_fields(found.order), reference=back.reference, problem=kept
                 )
                 found = found.with_document(deps.orders.add(problem)[0])
     return found

@@ -7,7 +7,7 @@ import logging
 from decimal import InvalidOperation
 from typing import Final
 
-from services.orders.clients.easypost_api import EasyPostApi, Json, error_text, minor_units, ounces
+from services.orders.clients.easypost_api import EasyPostApi, Json, error_code, minor_units, ounces
 from services.orders.rules.pricing.carriers import CarrierParcel, CarrierRate, Destination
 from services.orders.settings import EASYPOST
 from shared.errors import Unavailable
@@ -36,11 +36,11 @@ class EasyPostRates:
         status, said = self._api.call("POST", "/beta/rates", {"shipment": shipment}, timeout=TIMEOUT_SECONDS)
         if status in _NOT_TAKEN:
             log.warning(
-                "EasyPost does not take a parcel to %s: %s", parcel.destination.country, error_text(said)
+                "EasyPost does not take a parcel to %s: %s", parcel.destination.country, error_code(said)
             )
             return ()
         if status >= 400:
-            log.error("EasyPost answered %s: %s", status, error_text(said))
+            log.error("EasyPost answered %s: %s", status, error_code(said))
             raise Unavailable(f"EasyPost answered {status}.")
         try:
             return tuple(_rate(each) for each in said["rates"] if each["currency"] in CURRENCIES)

@@ -96,7 +96,7 @@ class EasyPostLabels:
         if not found.get("refund_status"):
             status, said = self._asked("POST", f"{path}/refund")
             if status in _REFUSALS:
-                log.warning("EasyPost does not pay back %s: %s", shipment, error_text(said))
+                log.warning("EasyPost does not pay back %s: %s", shipment, error_code(said))
                 return NOT_APPLICABLE
             found = _checked(status, said)
         said_status = str(found.get("refund_status"))
@@ -120,9 +120,9 @@ class EasyPostLabels:
 
 def _checked(status: int, said: Json) -> Json:
     if status in _REFUSALS and error_code(said) not in _UNCERTAIN:
-        raise LabelRefused(f"EasyPost says: {error_text(said)}")
+        raise LabelRefused(f"EasyPost says: {error_text(said)}", kept=error_code(said) or f"status {status}")
     if status >= 400:
-        log.error("EasyPost answered %s: %s", status, error_text(said))
+        log.error("EasyPost answered %s: %s", status, error_code(said))
         raise Unavailable(f"EasyPost answered {status}.")
     return said
 
@@ -149,7 +149,8 @@ def _chosen(shipment: Json, currency: str, service: CarrierService | None) -> Js
             )
     if not rates:
         reasons = "; ".join(str(each.get("message")) for each in shipment.get("messages") or [])
-        raise LabelRefused(f"No carrier takes this parcel for a price in {currency}. {reasons}".strip())
+        refusal = f"No carrier takes this parcel for a price in {currency}."
+        raise LabelRefused(f"{refusal} {reasons}".strip(), kept=refusal)
     try:
         return min(rates, key=lambda each: (minor_units(each["rate"], currency), each["id"]))
     except (KeyError, ValueError, InvalidOperation) as error:

@@ -1,6 +1,6 @@
 """Jobs that were given up."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, NotRequired
 
 from services.orders.declarations.common import Date, ReadOnlyText
 from shared.couch import StoredDocument
@@ -8,7 +8,8 @@ from shared.fields import Declaration
 
 
 class DeadLetter(StoredDocument):
-    """A job that failed for good, the `number`th time for its `subject`. `passing`: something was unavailable."""
+    """A job that failed for good, the `number`th time for its `subject`. `passing`: something was unavailable. Erasing the customer
+    of an order empties the detail of what failed for it."""
 
     job: Annotated[str, ReadOnlyText]
     subject: str
@@ -17,6 +18,7 @@ class DeadLetter(StoredDocument):
     detail: Annotated[str, ReadOnlyText]
     passing: bool
     date: Date
+    erased: NotRequired[str]
 
 
 class DeadLetterRetried(StoredDocument):

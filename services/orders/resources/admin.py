@@ -233,7 +233,8 @@ def retry_dead_letter(dead_letter_id: str) -> Response:
 @time_limit(NO_LIMIT)
 @audited("import orders", "", "from_line")
 def import_history(args: dict[str, Any]) -> Response:
-    """Order history, a JSON order per line, of any length; with `Accept: application/x-ndjson` progress is streamed"""
+    """Order history, a JSON order per line, of any length; with `Accept: application/x-ndjson` progress is streamed. An item may say what one
+    piece `cost` the shop, as its `unitPrice`: the margin report counts it"""
     if request.mimetype not in LINES:
         raise UnsupportedMediaType(f"Send the lines as {NDJSON}.")
     request.max_content_length = MAX_IMPORT_BYTES

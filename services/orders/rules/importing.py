@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from services.orders.declarations.common import MAX_LINES, MAX_QUANTITY, ORDERID
 from services.orders.declarations.order import ORDER_CONTENT, Customer, Order
-from services.orders.declarations.parts import LINE_FIELDS, Line
+from services.orders.declarations.parts import LINE_FIELDS, Line, line_key
 from services.orders.documents import CUSTOMER, ORDER, order_key
-from services.orders.rules.writing import delivery_of, dispatch_of, items_of, payment_of
+from services.orders.rules.writing import costs_of, delivery_of, dispatch_of, items_of, payment_of
 from shared.clock import iso, parse
 from shared.couch import Document
 from shared.errors import Invalid
@@ -39,7 +39,11 @@ def documents_of(line: Any) -> list[Document]:
     if unknown := line.keys() - _KNOWN:
         raise Invalid(f"Unknown fields: {', '.join(sorted(unknown))}.")
     order = _order(line)
-    docs: list[Document] = [order, *items_of(order)]
+    docs: list[Document] = [
+        order,
+        *items_of(order),
+        *costs_of(order["orderid"], _costs(order, line["items"])),
+    ]
     if any(name in line for name in ("name", "email", "deliveryAddress")):
         docs.append(_customer(order, line))
     return docs + _events(order, line)
@@ -97,6 +101,19 @@ def _item(number: int, item: Any, currency: str) -> Line:
         "total": total,
     }
     return cast(Line, line | _variant(number, item))
+
+
+def _costs(order: Order, items: list[dict[str, Any]]) -> dict[str, int]:
+    """What one piece of a line cost the shop, by SKU or productid, where the line's `cost` says it. Lines of the same goods say the same."""
+    costs: dict[str, int] = {}
+    for number, (line, item) in enumerate(zip(order["basket"], items, strict=True)):
+        if item.get("cost") is None:
+            continue
+        where = f"items.{number}.cost"
+        cost = _amount(item["cost"], order["total"]["currency"], where)["amount"]
+        if costs.setdefault(line_key(line), cost) != cost:
+            raise Invalid(f"{where}: another line of the same goods has another cost.")
+    return costs
 
 
 def _variant(number: int, item: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,13 @@ GIVEN_BACK: Final = (SUBMITTED, REFUNDED)
 
 
 class LabelRefused(Conflict):
+    """`kept`: what may be written down of it. Its detail may repeat what a provider says, the customer's address with it."""
+
     code, title = "label_refused", "The carrier sells no label for this parcel"
+
+    def __init__(self, detail: str, *, kept: str = "") -> None:
+        super().__init__(detail)
+        self.kept = kept or detail
 
 
 class NoLabelProvider(Conflict):

@@ -340,6 +340,12 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
         Oversold, metadata={"description": "what of a sale at a stall the stock did not have"}
     )
     deliveryCharge = ma.fields.Nested(SignedMoney)
+    first_order = ma.fields.Boolean(
+        allow_none=True,
+        metadata={
+            "description": "for staff: whether it is its customer's first that was paid; null while nobody knows"
+        },
+    )
     name = ma.fields.String(allow_none=True)
     email = ma.fields.String(allow_none=True)
     deliveryAddress = ma.fields.Raw(allow_none=True)

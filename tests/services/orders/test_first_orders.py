@@ -105,6 +105,8 @@ def test_an_import_alone_says_whose_orders_are_first(shop: Shop, database: Datab
     assert [is_first(database, made[month]) for month in (2, 3)] == [True, False]
     send(shop, [lines[1]])
     assert [is_first(database, each) for each in made.values()] == [True, False, False]
+    answers = [shop.get(shop.admin, f"/v1/orders/{orderid}").json() for orderid in made.values()]
+    assert [answer["first_order"] for answer in answers] == [True, False, False]
 
 
 def test_a_job_killed_between_the_claim_and_the_summaries_is_finished_by_the_next(

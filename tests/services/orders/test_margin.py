@@ -184,3 +184,29 @@ def _export(shop: Shop, deps: Dependencies, orderid: str) -> dict[str, Any]:
 @pytest.mark.parametrize("span", [{"from": "2026-11-20T10:00:00Z"}, {"by": "hour"}, {"from": "soon"}])
 def test_whole_days_are_reported(shop: Shop, span: dict[str, str]) -> None:
     assert shop.get(shop.admin, PATH, params=span).status_code in (400, 422)
+
+
+def test_an_imported_line_may_say_its_cost(shop: Shop) -> None:
+    orderid, day, price = f"cost{secrets.token_hex(4)}", "2011-02-03", {"amount": 9000, "currency": CURRENCY}
+    before = total(shop, day)
+    bought = line(orderid, f"{day}T10:00:00Z", currency=CURRENCY)
+    tea = {"productid": "tea", "name": "Tea", "unitPrice": price}
+    bought["items"] = [
+        {**tea, "quantity": 2, "cost": {"amount": COST, "currency": CURRENCY}},
+        {**tea, "productid": "gift", "quantity": 1},
+    ]
+    send(shop, [bought])
+    found = less(total(shop, day), before)
+    assert found == (3, 2, 27000, 18000, 2 * COST, 18000 - 2 * COST)
+    again = {**tea, "quantity": 1, "cost": {"amount": 1, "currency": CURRENCY}}
+    for wrong in (
+        {**tea, "quantity": 1, "cost": -1},
+        {**tea, "quantity": 1, "cost": {"amount": 1, "currency": "GBP"}},
+        again,
+    ):
+        items = [*bought["items"], wrong]
+        body = orjson.dumps({**bought, "orderid": f"{orderid}x", "items": items})
+        path, headers = "/v1/admin/orders/import", {"Content-Type": "application/x-ndjson"}
+        url = f"{shop.orders}{path}"
+        (failed,) = shop.admin.post(url, data=body, headers=headers, timeout=60).json()["failed"]
+        assert failed["detail"].startswith("items.2.cost: "), failed

@@ -73,6 +73,7 @@ def test_the_desk_tells_new_customers_from_those_who_came_back(shop: Shop, keepe
     assert PATH in page.link("New and returning customers by month")
     listed = keeper.get("/admin/orders?q=ottilie.returner@example.com").text
     assert listed.count("First order") == 1
+    assert [keeper.get(f"/admin/orders/{name}{each}").text.count("First order") for each in "ab"] == [1, 0]
 
 
 def test_a_range_that_is_none_is_named(keeper: Visitor) -> None:

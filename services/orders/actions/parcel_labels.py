@@ -98,7 +98,7 @@ def buy_parcel_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocumen
             try:
                 found, _ = _bought(deps, found, label)
             except LabelRefused as error:
-                found = _ended(deps, found, label, REFUSED, error.kept, "worker")
+                found = _ended(deps, found, label, REFUSED, error.noted(found.customer), "worker")
     return found
 
 
@@ -213,7 +213,7 @@ def _completed(deps: Dependencies, found: OrderDocuments, label: ParcelLabel) ->
     try:
         return _bought(deps, found, label)
     except LabelRefused as error:
-        _ended(deps, found, label, REFUSED, error.kept, "shop")
+        _ended(deps, found, label, REFUSED, error.noted(found.customer), "shop")
         raise
 
 

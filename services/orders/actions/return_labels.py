@@ -67,7 +67,7 @@ def buy_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
                 found, _ = buy_label(deps, found, str(back.number), None, "worker")
             except (LabelRefused, Invalid, NoLabelProvider) as error:
                 key = order_key(found.order["orderid"], f"{back.reference}{PROBLEM_KEY}")
-                kept = error.kept if isinstance(error, LabelRefused) else error.detail
+                kept = error.noted(found.customer) if isinstance(error, LabelRefused) else error.detail
                 problem = LABEL_PROBLEM.build(
                     key, **event_fields(found.order), reference=back.reference, problem=kept
                 )

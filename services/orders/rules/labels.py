@@ -1,9 +1,11 @@
 """Labels that the shop buys for parcels, of goods that go out or come back: what a carrier must know, and what it sold."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from services.orders.declarations.order import Customer
 from services.orders.declarations.parts import CarrierService
 from services.orders.rules.addresses import postal_parts
 from shared.errors import Conflict, Invalid
@@ -19,16 +21,27 @@ SUBMITTED, REFUNDED, REJECTED, NOT_APPLICABLE, NOT_BOUGHT = (
 REFUND_STATUSES: Final = (SUBMITTED, REFUNDED, REJECTED, NOT_APPLICABLE, NOT_BOUGHT)
 """Of the money of a label that was not used."""
 GIVEN_BACK: Final = (SUBMITTED, REFUNDED)
+_WORD: Final = re.compile(r"\w+")
+_TELLING: Final = 4
+"""Letters of a word that says whose address it is."""
 
 
 class LabelRefused(Conflict):
-    """`kept`: what may be written down of it. Its detail may repeat what a provider says, the customer's address with it."""
+    """`kept`: what may be written down of it where the detail, which says what a provider said, repeats the customer's address."""
 
     code, title = "label_refused", "The carrier sells no label for this parcel"
 
     def __init__(self, detail: str, *, kept: str = "") -> None:
         super().__init__(detail)
         self.kept = kept or detail
+
+    def noted(self, customer: Customer | None) -> str:
+        """What is written down of it: no word of four letters or more of the customer's name and address is in it, nothing has to be erased."""
+        address = customer["deliveryAddress"] if customer else None
+        parts = address.values() if isinstance(address, dict) else [address]
+        about = " ".join(str(part or "") for part in (customer["name"] if customer else "", *parts))
+        words = {word for word in _WORD.findall(about.lower()) if len(word) >= _TELLING}
+        return self.kept if words & set(_WORD.findall(self.detail.lower())) else self.detail
 
 
 class NoLabelProvider(Conflict):

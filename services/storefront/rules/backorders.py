@@ -15,6 +15,11 @@ CHOICES: Final = (
     ("yes", gettext_noop("Yes: it is sent when it is here")),
     ("no", gettext_noop("No")),
 )
+OF_A_VARIANT: Final = (
+    ("", gettext_noop("As the product")),
+    ("yes", gettext_noop("Yes")),
+    ("no", gettext_noop("No")),
+)
 _SAID: Final = {"yes": True, "no": False}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product as combinations
 from typing import Any, Final
 
-from services.storefront.rules import prices
+from services.storefront.rules import backorders, prices
 from services.storefront.rules.product_prices import group_prices, group_prices_text, regular_price
 from services.storefront.rules.terms import amounts, amounts_text
 from services.storefront.translation import gettext as _
@@ -25,6 +25,7 @@ _WHOLE_NUMBERS: Final = {
     "weight_grams": gettext_noop("write the weight as a whole number."),
     "stock": gettext_noop("write the stock as a whole number."),
 }
+BACKORDER: Final = ("backorder", "backorder_date", "backorder_limit")
 FIELDS: Final = (
     "sku",
     "price",
@@ -35,6 +36,7 @@ FIELDS: Final = (
     "barcode",
     "weight_grams",
     "picture",
+    *BACKORDER,
 )
 
 
@@ -82,13 +84,11 @@ def variants_of(rows: list[Row], options: list[Json], currency: str) -> list[Jso
     return found
 
 
-_NOT_SHOWN: Final = ("compare_at_prices", "backorder", "backorder_date", "backorder_limit")
-
-
 def with_compare_at_prices(variant: Json, product: Json) -> Json:
-    """The variant with what the form does not show: what its prices are compared with, and whether it is sold beyond its stock."""
+    """The variant with what the form does not show: what its prices are compared with."""
     known: Json = next((each for each in product.get("variants", []) if each["sku"] == variant["sku"]), {})
-    return variant | {name: known[name] for name in _NOT_SHOWN if name in known}
+    compared = {name: known[name] for name in ("compare_at_prices",) if name in known}
+    return variant | compared
 
 
 def with_all_combinations(rows: list[Row], options: list[Json], productid: str) -> list[Row]:
@@ -126,6 +126,7 @@ def _row(variant: Json, product: Json) -> Row:
         "weight_grams": str(variant.get("weight_grams") or ""),
         "picture": variant.get("picture", ""),
         "active": "yes" if variant["active"] else "",
+        **backorders.values_of(variant),
     }
 
 
@@ -145,6 +146,8 @@ def _variant(row: Row, options: list[Json], currency: str, errors: list[str]) ->
             variant[name] = int(row[name])
     try:
         variant |= _prices(row, currency)
+        said = backorders.body_of(row)
+        variant |= {name: value for name, value in said.items() if value not in (None, "")}
     except Invalid as error:
         errors += [f"{row['sku']}: {message}" for messages in error.errors.values() for message in messages]
     yield variant

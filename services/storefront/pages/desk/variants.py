@@ -9,6 +9,7 @@ from services.storefront.pages.desk.products import SUMMARIES
 from services.storefront.pages.saved_forms import restored
 from services.storefront.pages.visitor import token
 from services.storefront.rules import variant_rows as rules
+from services.storefront.rules.backorders import OF_A_VARIANT
 from services.storefront.rules.messages import message
 from services.storefront.rules.product_prices import regular_price
 from services.storefront.translation import gettext as _
@@ -58,5 +59,6 @@ def _page(product: Json, etag: str, options: list[Json], rows: list[rules.Row], 
         rows=rows,
         blank=range(len(rows), min(len(rows) + rules.BLANK_ROWS, rules.MAX_VARIANTS)),
         left=left,
+        backorder_choices=[(value, _(words)) for value, words in OF_A_VARIANT],
         problem=problem,
     )

@@ -48,7 +48,7 @@ def summaries(count: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
         orderid, date = f"list{number:08d}", iso(START + STEP * number)
         is_new = number >= count - 300
-        name, email = f"Ada of{number % 5000}", f"ada{number}@example.com"
+        name, email = f"Ada of{number % 100}", f"ada{number}@example.com"
         yield ORDER_SUMMARY.new(
             order_key(orderid, "summary"),
             orderid=orderid,
@@ -121,7 +121,7 @@ def test_the_desk_s_lists_cost_over_many_orders_what_they_cost_over_10_000(
         name: cost for name, (cost, _) in few_answers.items()
     }
     for answers in (few_answers, many_answers):
-        for name in ("paid", "delivered", "with a product", "open returns"):
+        for name in ("paid", "delivered", "with a product", "of a name", "open returns"):
             assert len(answers[name][1]["items"]) == 25, name
     counted = Counter(each["status"] for each in summaries(MANY))
     assert many_answers["counted by status"][1] == {"total": MANY, "counts": counted}

@@ -1,11 +1,14 @@
 """A customer chooses a variant and buys it, with and without JavaScript."""
 
+import re
 from collections.abc import Callable
+from contextlib import suppress
 
 import orjson
 import pytest
 import requests
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Page, Route, expect
 
 from tests.bench.running import Shop
 from tests.browser.conftest import register, write_address
@@ -58,3 +61,26 @@ def test_a_customer_chooses_size_and_colour_and_buys(visit: Visit, shirt: dict, 
     page.get_by_role("button", name="Order and pay").click()
     page.wait_for_url("**/orders/*")
     expect(page.get_by_text(f"Size: {size}, Colour: {colour}").first).to_be_visible()
+
+
+def test_of_two_quick_choices_the_last_is_shown_and_addressed(visit: Visit, shirt: dict) -> None:
+    page = visit(width=1440)
+    page.goto(f"/product/{shirt['productid']}")
+    size = page.get_by_role("group", name="Size").get_by_role("link").last
+    colour = page.get_by_role("group", name="Colour").get_by_role("link").last
+    first, last = size.get_attribute("href"), colour.get_attribute("href")
+    assert first
+    assert last
+    assert first != last
+    held: list[Route] = []
+    page.route(f"**{first}", lambda route: held.append(route))
+    page.route(f"**{last}", lambda route: held.append(route))
+    size.click()
+    colour.click()
+    page.wait_for_timeout(200)
+    for route in held:
+        with suppress(PlaywrightError):  # one that was given up
+            route.continue_()
+    page.wait_for_url(f"**{last}")
+    expect(page.locator("[aria-current=true].choice-value").last).to_have_attribute("href", last)
+    expect(page).to_have_url(re.compile(f"{re.escape(last)}$"))

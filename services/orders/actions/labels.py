@@ -5,8 +5,10 @@ from typing import Any
 
 from services.orders.clients.labels import LabelProvider
 from services.orders.dependencies import Dependencies
+from services.orders.documents import LABEL_REFUND, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.labels import LabelRefused, NoLabelProvider, Place, place, weight
+from services.orders.rules.writing import event_fields
 
 
 def label_provider(deps: Dependencies) -> LabelProvider:
@@ -45,3 +47,17 @@ def weight_of(deps: Dependencies, found: OrderDocuments, lines: Sequence[Any], s
     keys = [str(line.get("sku") or line["productid"]) for line in lines]
     offers = deps.products.lookup(keys, currency=found.order["total"]["currency"])
     return weight(None, lines, {key: offer.get("weight_grams") or 0 for key, offer in offers.items()})
+
+
+def give_back(
+    deps: Dependencies, found: OrderDocuments, reference: str, key: str, shipment: str
+) -> OrderDocuments:
+    """Asks the money of a label back, and writes what the provider says. Raises Unavailable."""
+    status = label_provider(deps).give_back(shipment)
+    doc = LABEL_REFUND.build(
+        order_key(found.order["orderid"], reference + key),
+        **event_fields(found.order),
+        reference=reference,
+        status=status,
+    )
+    return found.with_document(deps.orders.add(doc)[0])

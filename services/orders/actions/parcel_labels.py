@@ -7,14 +7,13 @@ for the very same one, which the provider sells once.
 from typing import Any, Final, cast
 
 from services.orders.actions.backorders import check_stock
-from services.orders.actions.labels import customers_place, label_provider, shops_place, weight_of
+from services.orders.actions.labels import customers_place, give_back, label_provider, shops_place, weight_of
 from services.orders.actions.parcels import dispatch_order
 from services.orders.actions.refunds import MAX_ATTEMPTS, OrderBusy, same_request
 from services.orders.declarations.labels import CANCELLED, REFUSED, Label, LabelledLine
 from services.orders.declarations.parts import CarrierService, SoldLine
 from services.orders.dependencies import Dependencies
 from services.orders.documents import (
-    LABEL_REFUND,
     PARCEL_LABEL,
     PARCEL_LABEL_END,
     PARCEL_SHIPMENT,
@@ -138,14 +137,7 @@ def give_back_parcel_labels(deps: Dependencies, found: OrderDocuments) -> OrderD
     for label in parcel_labels(found):
         if not label.owes_refund or label.seconds_to_refund(now()) > 0:
             continue
-        status = label_provider(deps).give_back(label.shipment["shipment"])
-        doc = LABEL_REFUND.build(
-            order_key(found.order["orderid"], f"{label.reference}refund"),
-            **event_fields(found.order),
-            reference=label.reference,
-            status=status,
-        )
-        found = found.with_document(deps.orders.add(doc)[0])
+        found = give_back(deps, found, label.reference, "refund", label.shipment["shipment"])
     return found
 
 

@@ -7,14 +7,13 @@ very same one, which the provider sells once.
 from datetime import timedelta
 from typing import Final
 
-from services.orders.actions.labels import customers_place, label_provider, shops_place, weight_of
+from services.orders.actions.labels import customers_place, give_back, label_provider, shops_place, weight_of
 from services.orders.actions.return_requests import ReturnNotApproved, by_number, by_reference
 from services.orders.clients.labels import LabelProvider
 from services.orders.declarations.labels import Label
 from services.orders.dependencies import Dependencies
 from services.orders.documents import (
     LABEL_PROBLEM,
-    LABEL_REFUND,
     RETURN_LABEL,
     RETURN_SHIPMENT,
     order_key,
@@ -83,14 +82,7 @@ def give_back_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocument
         refusal = back.refusal or back.shipment
         if back.label is None and now() < parse(max(back.shipment["date"], refusal["date"])) + IN_FLIGHT:
             raise Unavailable("A label may be bought just now.")
-        status = label_provider(deps).give_back(back.shipment["shipment"])
-        doc = LABEL_REFUND.build(
-            order_key(found.order["orderid"], f"{back.reference}{LABEL_REFUND_KEY}"),
-            **event_fields(found.order),
-            reference=back.reference,
-            status=status,
-        )
-        found = found.with_document(deps.orders.add(doc)[0])
+        found = give_back(deps, found, back.reference, LABEL_REFUND_KEY, back.shipment["shipment"])
     return found
 
 

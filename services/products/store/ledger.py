@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -59,6 +59,11 @@ _RECENT = 100
 _TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS = 2.0, 0.3
 
 D = TypeVar("D", bound=Document)
+Decided = TypeVar("Decided", bound=Movement | None)
+
+
+class HeadMoved(Exception):
+    """A movement was written behind the end of the chain since that was read."""
 
 
 class TooManyConflicts(Unavailable):
@@ -205,29 +210,36 @@ class Ledger:
 
         Follows a product that was moved: the movement is written where the chain goes on.
         """
-        ends = time.monotonic() + _TIMEOUT_SECONDS
-        while time.monotonic() < ends:
-            line, head = self.end(line)
-            doc = movement(head, line, delta, reason, mark, date, **more)
-            if self.is_own(doc, self.write([doc])[0]):
-                return doc
-            time.sleep(random.uniform(0, 0.02))
-        raise TooManyConflicts(
-            f"The stock of {line.name} is changing too fast just now; try again.", retry_after=1
+        return self.append_decided(
+            line, lambda place, head: movement(head, place, delta, reason, mark, date, **more)
         )
 
     def append_once(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Movement:
         """The same, unless one of the last movements has this `mark`, which is the answer then: also of two who do it at once."""
-        ends = time.monotonic() + _TIMEOUT_SECONDS
-        while time.monotonic() < ends:
-            line, head = self.end(line)
-            recent = self.movements(line, _RECENT)
+
+        def decide(place: Line, head: Head) -> Movement:
+            recent = self.movements(place, _RECENT)
             if done := next((each for each in recent if each["mark"] == mark), None):
                 return done
             if recent and recent[0]["slot"] > head.slot:
+                raise HeadMoved
+            return movement(head, place, delta, reason, mark, date, **more)
+
+        return self.append_decided(line, decide)
+
+    def append_decided(self, line: Line, decide: Callable[[Line, Head], Decided]) -> Decided:
+        """Writes what `decide` says of where the chain ends now, asked again whenever somebody else was quicker, or it raises HeadMoved.
+
+        A movement that is stored already is the answer as it is, and None writes nothing. Raises TooManyConflicts.
+        """
+        ends = time.monotonic() + _TIMEOUT_SECONDS
+        while time.monotonic() < ends:
+            line, head = self.end(line)
+            try:
+                doc = decide(line, head)
+            except HeadMoved:
                 continue
-            doc = movement(head, line, delta, reason, mark, date, **more)
-            if self.is_own(doc, self.write([doc])[0]):
+            if doc is None or "_rev" in doc or self.is_own(doc, self.write([doc])[0]):
                 return doc
             time.sleep(random.uniform(0, 0.02))
         raise TooManyConflicts(

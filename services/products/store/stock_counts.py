@@ -1,14 +1,10 @@
 """Movements that depend on what was counted: written behind the very movements that they were reckoned from."""
 
-import random
-import time
 from collections.abc import Callable, Sequence
 
 from services.products.declarations.stock import Movement
 from services.products.rules.ledger import Head, Line
-from services.products.store.ledger import Ledger, TooManyConflicts
-
-_TIMEOUT_SECONDS = 2.0
+from services.products.store.ledger import HeadMoved, Ledger
 
 Decision = Callable[[Line, Head, Sequence[Movement]], Movement | None]
 """Of a chain that ends here, with its movements newest first: one of these that was written before, the next, or none."""
@@ -19,16 +15,11 @@ def append_decided(ledger: Ledger, line: Line, since: str, decide: Decision) -> 
 
     2 partition queries and 1 write, each again for each try.
     """
-    ends = time.monotonic() + _TIMEOUT_SECONDS
-    while time.monotonic() < ends:
-        line, head = ledger.end(line)
-        movements = ledger.movements_since(line, since)
+
+    def decided(place: Line, head: Head) -> Movement | None:
+        movements = ledger.movements_since(place, since)
         if movements and movements[0]["slot"] > head.slot:
-            continue
-        doc = decide(line, head, movements)
-        if doc is None or doc in movements or ledger.is_own(doc, ledger.write([doc])[0]):
-            return doc
-        time.sleep(random.uniform(0, 0.02))
-    raise TooManyConflicts(
-        f"The stock of {line.name} is changing too fast just now; try again.", retry_after=1
-    )
+            raise HeadMoved
+        return decide(place, head, movements)
+
+    return ledger.append_decided(line, decided)

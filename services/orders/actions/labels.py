@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from services.orders.clients.labels import LabelProvider
+from services.orders.declarations.parts import line_key
 from services.orders.dependencies import Dependencies
 from services.orders.documents import LABEL_REFUND, order_key
 from services.orders.rules.assembly import OrderDocuments
@@ -44,9 +45,9 @@ def weight_of(deps: Dependencies, found: OrderDocuments, lines: Sequence[Any], s
     """In grams: what was `said`, else the goods together as they weigh now (1 call). Raises Invalid where that is not known."""
     if said:
         return said
-    keys = [str(line.get("sku") or line["productid"]) for line in lines]
+    keys = [line_key(line) for line in lines]
     offers = deps.products.lookup(keys, currency=found.order["total"]["currency"])
-    return weight(None, lines, {key: offer.get("weight_grams") or 0 for key, offer in offers.items()})
+    return weight(lines, {key: offer.get("weight_grams") or 0 for key, offer in offers.items()})
 
 
 def give_back(

@@ -4,7 +4,6 @@ Which shipment may be bought for a return is written before it is bought, so tha
 very same one, which the provider sells once.
 """
 
-from datetime import timedelta
 from typing import Final
 
 from services.orders.actions.labels import customers_place, give_back, label_provider, shops_place, weight_of
@@ -19,7 +18,7 @@ from services.orders.documents import (
     order_key,
 )
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.labels import LabelParcel, LabelRefused, NoLabelProvider
+from services.orders.rules.labels import IN_FLIGHT, LabelParcel, LabelRefused, NoLabelProvider
 from services.orders.rules.order_returns import (
     APPROVED,
     LABEL_KEY,
@@ -33,8 +32,6 @@ from shared.clock import now, parse
 from shared.errors import Invalid, NotFound, Unavailable
 
 NO_ADDRESS: Final = "Write street, postcode and city of where returned goods go, in the shop's settings."
-IN_FLIGHT = timedelta(seconds=60)
-"""A purchase that has begun is over by then."""
 
 
 class NoLabel(NotFound):

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from services.orders.actions.attempts import Placed
-from services.orders.actions.goods_costs import costs_now
+from services.orders.actions.goods_costs import costs_now, known_costs
 from services.orders.actions.stall_days import day_of
 from services.orders.declarations.order import Order
 from services.orders.declarations.parts import SoldLine, line_key
@@ -158,7 +158,6 @@ def _first_documents(
     products = deps.products.lookup(
         [line_key(each) for each in body["items"]], currency=body["total"]["currency"], costs=True
     )
-    costs = {key: offer["cost"] for key, offer in products.items() if "cost" in offer}
     priced = stall_quote(body["items"], products, deps.terms, body["stall"], day)
     payment = body["payment"]
     stall: StallSale = {"name": body["stall"], "sold_by": body["sold_by"], "day": day}
@@ -184,7 +183,7 @@ def _first_documents(
         **({"payment_reference": payment["reference"]} if payment["reference"] else {}),
         **({"language": body["language"]} if body["language"] else {}),
     )
-    return [order, _customer(orderid, body), *costs_of(orderid, costs), *items_of(order)]
+    return [order, _customer(orderid, body), *costs_of(orderid, known_costs(products)), *items_of(order)]
 
 
 def _customer(orderid: str, body: dict[str, Any]) -> Document:

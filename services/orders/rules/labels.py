@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from services.orders.declarations.order import Customer
-from services.orders.declarations.parts import CarrierService
+from services.orders.declarations.parts import CarrierService, line_key
 from services.orders.rules.addresses import postal_parts
 from shared.errors import Conflict, Invalid
 from shared.money import Money
@@ -21,6 +22,8 @@ SUBMITTED, REFUNDED, REJECTED, NOT_APPLICABLE, NOT_BOUGHT = (
 REFUND_STATUSES: Final = (SUBMITTED, REFUNDED, REJECTED, NOT_APPLICABLE, NOT_BOUGHT)
 """Of the money of a label that was not used."""
 GIVEN_BACK: Final = (SUBMITTED, REFUNDED)
+IN_FLIGHT: Final = timedelta(seconds=60)
+"""A purchase that has begun, or a parcel that is handed over, is written down by then."""
 _WORD: Final = re.compile(r"\w+")
 _TELLING: Final = 4
 """Letters of a word that says whose address it is."""
@@ -90,11 +93,9 @@ def place(name: str, address: Any, own_country: str) -> Place | None:
     return Place(name, parts) if parts.get("line1") and parts.get("city") else None
 
 
-def weight(said: int | None, lines: Sequence[Any], grams: dict[str, int]) -> int:
-    """What the parcel weighs, in grams: what was `said`, else the goods by SKU together. Raises Invalid where it is not known."""
-    if said:
-        return said
-    found = [grams.get(str(line.get("sku") or line["productid"]), 0) for line in lines]
+def weight(lines: Sequence[Any], grams: dict[str, int]) -> int:
+    """What the goods weigh together, in grams; `grams` of one piece, by SKU. Raises Invalid where it is not known."""
+    found = [grams.get(line_key(line), 0) for line in lines]
     if not all(found):
         words = "Say what the parcel weighs: not all of its goods have a weight."
         raise Invalid(words, errors={"weight_grams": [words]})

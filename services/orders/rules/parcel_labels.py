@@ -7,7 +7,7 @@ grows again, so that a label whose goods are not left any more was used, or neve
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, cast
 
 from services.orders.declarations.labels import (
@@ -28,14 +28,12 @@ from services.orders.documents import (
     PARCEL_SHIPMENT,
 )
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.labels import GIVEN_BACK
+from services.orders.rules.labels import GIVEN_BACK, IN_FLIGHT
 from services.orders.rules.parcels import Quantities
 from shared.clock import parse
 
 BUYING, BOUGHT, USED, UNUSED = "buying", "bought", "used", "unused"
 LABEL_STATUSES: Final = (BUYING, BOUGHT, USED, UNUSED, CANCELLED, REFUSED)
-IN_FLIGHT: Final = timedelta(seconds=60)
-"""A purchase that has begun, or a parcel that is handed over, is written down by then."""
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,8 @@ def variants_of(rows: list[Row], options: list[Json], currency: str) -> list[Jso
 def with_compare_at_prices(variant: Json, product: Json) -> Json:
     """The variant with what the form does not show: what its prices are compared with."""
     known: Json = next((each for each in product.get("variants", []) if each["sku"] == variant["sku"]), {})
-    compared = {name: known[name] for name in ("compare_at_prices",) if name in known}
-    return variant | compared
+    name = "compare_at_prices"
+    return variant | ({name: known[name]} if name in known else {})
 
 
 def with_all_combinations(rows: list[Row], options: list[Json], productid: str) -> list[Row]:

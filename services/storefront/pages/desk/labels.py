@@ -44,20 +44,20 @@ def buy_label(orderid: str) -> BaseResponse:
 
 @desk.post(f"{_LABEL}/dispatch")
 def dispatch_label(orderid: str, number: int) -> BaseResponse:
-    try:
-        services().orders.act(token(), orderid, f"labels/{number}/dispatch", {})
-    except (Conflict, Invalid, NotFound) as error:
-        return _problem(orderid, error)
-    return done(orderid, _("Dispatched."))
+    return _acted(orderid, f"labels/{number}/dispatch", _("Dispatched."))
 
 
 @desk.post(f"{_LABEL}/cancellation")
 def cancel_label(orderid: str, number: int) -> BaseResponse:
+    return _acted(orderid, f"labels/{number}/cancellation", _("Cancelled; its money is asked back."))
+
+
+def _acted(orderid: str, step: str, words: str) -> BaseResponse:
     try:
-        services().orders.act(token(), orderid, f"labels/{number}/cancellation", {})
+        services().orders.act(token(), orderid, step, {})
     except (Conflict, Invalid, NotFound) as error:
         return _problem(orderid, error)
-    return done(orderid, _("Cancelled; its money is asked back."))
+    return done(orderid, words)
 
 
 def _parcel() -> Json:

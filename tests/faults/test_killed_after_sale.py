@@ -27,17 +27,9 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(7200)]
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path) -> Any:
+def shop_settings() -> dict[str, str]:
     """People dispatch what is ordered."""
-    shop = BreakableShop(
-        tmp_path_factory.mktemp("shop"),
-        signing_key_file,
-        {"COURIER": "manual", "RESERVATION_SECONDS": "3600"},
-    )
-    try:
-        yield shop.open()
-    finally:
-        shop.close()
+    return {"COURIER": "manual", "RESERVATION_SECONDS": "3600"}
 
 
 @dataclass

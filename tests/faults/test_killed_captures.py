@@ -45,10 +45,8 @@ def stripe() -> Iterator[StripeStandIn]:
 
 
 @pytest.fixture(scope="module")
-def shop(
-    tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path, stripe: StripeStandIn
-) -> Iterator[BreakableShop]:
-    settings = {
+def shop_settings(stripe: StripeStandIn) -> dict[str, str]:
+    return {
         "PAYMENT_PROVIDERS": "stripe",
         "STRIPE_URL": stripe.url,
         "STRIPE_API_KEY": API_KEY,
@@ -58,11 +56,6 @@ def shop(
         "COURIER": "manual",
         "RESERVATION_SECONDS": "3600",
     }
-    shop = BreakableShop(tmp_path_factory.mktemp("shop"), signing_key_file, settings)
-    try:
-        yield shop.open()
-    finally:
-        shop.close()
 
 
 @pytest.mark.parametrize("several", [True, False], ids=["in parts", "once"])

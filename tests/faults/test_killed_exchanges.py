@@ -40,13 +40,8 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(7200)]
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path) -> Any:
-    settings = {"COURIER": "manual", "RESERVATION_SECONDS": "3600"}
-    shop = BreakableShop(tmp_path_factory.mktemp("shop"), signing_key_file, settings)
-    try:
-        yield shop.open()
-    finally:
-        shop.close()
+def shop_settings() -> dict[str, str]:
+    return {"COURIER": "manual", "RESERVATION_SECONDS": "3600"}
 
 
 @dataclass

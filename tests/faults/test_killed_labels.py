@@ -55,10 +55,8 @@ def carriers() -> Iterator[EasyPostStandIn]:
 
 
 @pytest.fixture(scope="module")
-def shop(
-    tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path, carriers: EasyPostStandIn
-) -> Iterator[BreakableShop]:
-    settings = {
+def shop_settings(carriers: EasyPostStandIn) -> dict[str, str]:
+    return {
         "COURIER": "manual",
         "RESERVATION_SECONDS": "3600",
         "LABEL_PROVIDER": "easypost",
@@ -67,11 +65,6 @@ def shop(
         "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
         "SHOP_COUNTRY": "GB",
     }
-    shop = BreakableShop(tmp_path_factory.mktemp("shop"), signing_key_file, settings)
-    try:
-        yield shop.open()
-    finally:
-        shop.close()
 
 
 @dataclass

@@ -63,21 +63,14 @@ def stripe() -> Iterator[StripeStandIn]:
 
 
 @pytest.fixture(scope="module")
-def shop(
-    tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path, stripe: StripeStandIn
-) -> Iterator[BreakableShop]:
-    settings = {
+def shop_settings(stripe: StripeStandIn) -> dict[str, str]:
+    return {
         "PAYMENT_PROVIDERS": "stripe",
         "STRIPE_URL": stripe.url,
         "STRIPE_API_KEY": API_KEY,
         "STRIPE_WEBHOOK_SECRET": WEBHOOK_SECRET,
         "PAYMENT_PAGE_SECONDS": str(PAGE_SECONDS),
     }
-    shop = BreakableShop(tmp_path_factory.mktemp("shop"), signing_key_file, settings)
-    try:
-        yield shop.open()
-    finally:
-        shop.close()
 
 
 @dataclass

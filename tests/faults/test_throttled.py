@@ -1,7 +1,6 @@
 """More checkouts at once than a Lite plan of Cloudant's has writes for: each is answered, and nothing is lost, doubled or left claimed."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,14 +22,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path) -> Iterator[BreakableShop]:
-    shop = BreakableShop(
-        tmp_path_factory.mktemp("throttled"), signing_key_file, {"RESERVATION_SECONDS": "60"}
-    )
-    try:
-        yield shop.open()
-    finally:
-        shop.close()
+def shop_settings() -> dict[str, str]:
+    return {"RESERVATION_SECONDS": "60"}
 
 
 def test_a_lite_plan_slows_the_shop_and_loses_nothing(

@@ -22,6 +22,7 @@ from shared.settings import load
 from tests.patience import patient
 from tests.people import ADDRESS, PASSWORD, Person, register
 from tests.processes import free_port, run_forked
+from tests.services.orders.easypost_standin import EasyPostStandIn
 from tests.services.orders.stripe_standin import StripeStandIn
 from tests.services.worker.processes import Worker
 
@@ -148,6 +149,21 @@ def stripe() -> Iterator[StripeStandIn]:
     standin = StripeStandIn()
     yield standin
     standin.close()
+
+
+@pytest.fixture(scope="module")
+def easypost() -> Iterator[EasyPostStandIn]:
+    """EasyPost; `orders_settings` of a module may lead its orders there."""
+    standin = EasyPostStandIn()
+    yield standin
+    standin.close()
+
+
+@pytest.fixture
+def healed(easypost: EasyPostStandIn) -> Iterator[None]:
+    """Takes what a test did to EasyPost away behind it."""
+    yield
+    easypost.heal()
 
 
 @pytest.fixture(scope="module")

@@ -42,17 +42,9 @@ METHODS: tuple[dict[str, Any], ...] = (
 DUBLIN = UK | {"city": "Dublin", "postcode": "D02 AF30", "country": "IE"}
 
 
-@pytest.fixture(scope="module")
-def easypost() -> Iterator[EasyPostStandIn]:
-    standin = EasyPostStandIn()
-    yield standin
-    standin.close()
-
-
 @pytest.fixture(autouse=True)
-def healed(easypost: EasyPostStandIn) -> Iterator[None]:
+def without_surcharge(healed: None, easypost: EasyPostStandIn) -> Iterator[None]:
     yield
-    easypost.heal()
     easypost.surcharge = 0
 
 

@@ -1,7 +1,6 @@
 """Labels for parcels that go out, of EasyPost's stand-in: bought once whatever happens, used by one parcel, given back where none leaves."""
 
 import secrets
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -21,21 +20,10 @@ from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn, refusal
 from tests.services.orders.test_return_labels import OWN
 
+pytestmark = pytest.mark.usefixtures("healed")
+
 Order = dict[str, Any]
 NEXT_DAY = "labelled-next-day"
-
-
-@pytest.fixture(scope="module")
-def easypost() -> Iterator[EasyPostStandIn]:
-    standin = EasyPostStandIn()
-    yield standin
-    standin.close()
-
-
-@pytest.fixture(autouse=True)
-def healed(easypost: EasyPostStandIn) -> Iterator[None]:
-    yield
-    easypost.heal()
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Labels for returns, of EasyPost's stand-in: bought once whatever happens, for their customer alone, given back when no parcel comes."""
 
 import secrets
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,6 +18,8 @@ from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn, ref
 from tests.services.orders.test_after_sale import delivered
 from tests.services.orders.test_returns import asked, parcel, staff
 
+pytestmark = pytest.mark.usefixtures("healed")
+
 Order = dict[str, Any]
 OWN = {
     "name": "Ada Lovelace",
@@ -27,19 +28,6 @@ OWN = {
     "postcode": "BA1 1AA",
     "country": "GB",
 }
-
-
-@pytest.fixture(scope="module")
-def easypost() -> Iterator[EasyPostStandIn]:
-    standin = EasyPostStandIn()
-    yield standin
-    standin.close()
-
-
-@pytest.fixture(autouse=True)
-def healed(easypost: EasyPostStandIn) -> Iterator[None]:
-    yield
-    easypost.heal()
 
 
 @pytest.fixture(scope="module")

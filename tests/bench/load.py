@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
 import httptools
@@ -32,15 +33,20 @@ class Outcome:
 class Client(asyncio.Protocol):
     """One keep-alive connection. `send` resolves to the status once the answer is whole."""
 
+    transport: asyncio.WriteTransport
+    answered: asyncio.Future[int] | None = None
+    lost = False
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
+        self.transport = cast(asyncio.WriteTransport, transport)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if not self.answered.done():
-            self.answered.set_exception(error or ConnectionResetError("hung up"))
+        self.lost = True
+        if self.answered and not self.answered.done():
+            self.answered.set_exception(error or ConnectionResetError("hung up before its answer was whole"))
 
     def send(self, message: bytes) -> asyncio.Future[int]:
-        self.answered: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.answered = asyncio.get_running_loop().create_future()
         self.parser = httptools.HttpResponseParser(self)
         self.transport.write(message)
         return self.answered
@@ -49,24 +55,32 @@ class Client(asyncio.Protocol):
         self.parser.feed_data(data)
 
     def on_message_complete(self) -> None:
+        assert self.answered
         self.answered.set_result(self.parser.get_status_code())
+        if not self.parser.should_keep_alive():
+            self.lost = True
+            self.transport.close()
 
 
 async def run(url: str, messages: Iterator[bytes], clients: int, seconds: float, most: int | None) -> Outcome:
+    """Each client sends one request at least, however long it took to connect; a connection that the server ended between two requests
+    is made anew, as a browser does. Raises OSError when nobody listens or one is ended before its answer."""
     parts = urlsplit(url)
     outcome, end = Outcome(), time.perf_counter() + seconds
     budget = itertools.count()
 
     async def visit() -> None:
-        loop = asyncio.get_running_loop()
-        _, client = await loop.create_connection(Client, parts.hostname, parts.port)
-        while time.perf_counter() < end and (most is None or next(budget) < most):
+        loop, client, first = asyncio.get_running_loop(), None, True
+        while (first or time.perf_counter() < end) and (most is None or next(budget) < most):
+            first = False
+            if client is None or client.lost:
+                _, client = await loop.create_connection(Client, parts.hostname, parts.port)
             began = time.perf_counter()
             status = await client.send(next(messages))
             outcome.times.append(time.perf_counter() - began)
             outcome.statuses[status] += 1
-        client.answered.cancel()
-        client.transport.close()
+        if client:
+            client.transport.close()
 
     await asyncio.gather(*(visit() for _ in range(clients)))
     return outcome
@@ -92,9 +106,11 @@ def main() -> None:
     host = urlsplit(options.url).netloc
     lines = [message(json.loads(line), host) for line in options.requests.read_text().splitlines()]
     began = time.perf_counter()
-    outcome = uvloop.run(
-        run(options.url, itertools.cycle(lines), options.clients, options.seconds, options.most)
-    )
+    sending = run(options.url, itertools.cycle(lines), options.clients, options.seconds, options.most)
+    try:
+        outcome = uvloop.run(sending)
+    except OSError as error:
+        raise SystemExit(f"{options.url}: {error}") from None
     lasted = time.perf_counter() - began
     times = sorted(outcome.times)
     figures = {

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from services.orders.documents import DESIGN as ORDERS
 from services.products.documents import DESIGN as PRODUCTS
@@ -175,15 +176,23 @@ class Bench:
     def _load(self, url: str, lines: list[dict], clients: int) -> Figures:
         path = self.folder / "requests.ndjson"
         path.write_text("\n".join(json.dumps(line) for line in lines))
-        options = ["--clients", str(clients), "--seconds", str(self.seconds)]
-        command = [sys.executable, "-m", "tests.bench.load", url, str(path), *options]
-        answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        found = json.loads(answer)
+        found = load_generated(url, path, clients, self.seconds)
         statuses = found["statuses"]
         if any(not status.startswith("2") and status != "503" for status in statuses):
             raise NotMeasured(f"answers with status {statuses}")
         refused = statuses.get("503", 0) / found["requests"]
         return Figures(clients, found["rate"] * (1 - refused), found["p50_ms"], found["p99_ms"], refused)
+
+
+def load_generated(url: str, path: Path, clients: int, seconds: float) -> dict[str, Any]:
+    """What `tests.bench.load` saw of the requests in the file at `path`. Raises NotMeasured with its own last words when it fails."""
+    options = ["--clients", str(clients), "--seconds", str(seconds)]
+    command = [sys.executable, "-m", "tests.bench.load", url, str(path), *options]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if run.returncode:
+        said = run.stderr.strip().rpartition("\n")[2]
+        raise NotMeasured(f"the load generator ended with {run.returncode}: {said}")
+    return json.loads(run.stdout)
 
 
 def _median(figures: Sequence[Figures]) -> Figures:

@@ -1,5 +1,6 @@
 """What lies in a basket, at today's prices, and how it changes."""
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -9,9 +10,11 @@ from services.storefront.clients import Products, Users, attempt
 from services.storefront.rules.backorders import orderable
 from services.storefront.rules.variants import line_key
 from services.storefront.translation import gettext
-from shared.errors import Conflict
+from shared.errors import AisleError, Conflict
 from shared.money import Money, add, times
 from shared.types import Json
+
+log = logging.getLogger(__name__)
 
 MAX_QUANTITY = 99
 MAX_GUEST_ITEMS = 30
@@ -158,6 +161,27 @@ def with_guest_item(basket: Mapping[str, int], key: str, quantity: int) -> dict[
             gettext("A basket holds %(count)s different products until you log in.", count=MAX_GUEST_ITEMS)
         )
     return changed
+
+
+def without_bought(basket: Mapping[str, int], bought: Mapping[str, int]) -> dict[str, int]:
+    """What is left of a basket: more pieces of the same product may have come in while it was paid."""
+    left = {key: quantity - bought.get(key, 0) for key, quantity in basket.items()}
+    return {key: quantity for key, quantity in left.items() if quantity > 0}
+
+
+def take_bought_as_guest(users: Users, token: str, bought: Mapping[str, int]) -> None:
+    """Takes out of a customer's basket what they bought as a guest before they logged in: their basket had come along. What fails
+    here stays in it."""
+    try:
+        basket = quantities_of(users.me(token))
+        left = without_bought(basket, bought)
+        for key in basket.keys() & bought.keys():
+            if key in left:
+                users.put_in_basket(token, key, left[key])
+            else:
+                users.take_from_basket(token, key)
+    except AisleError as error:
+        log.warning("what a guest bought stays in the basket: %s", error)
 
 
 def remove_ordered(users: Users, userid: str, keys: Iterable[str], date: str) -> None:

@@ -32,7 +32,7 @@ from services.storefront.rules.payments import SANDBOX_CARDS, form_targets, paym
 from services.storefront.translation import gettext as _
 from services.storefront.translation import gettext_noop
 from shared.addresses import parts_of_text
-from shared.errors import AisleError, BadRequest, Conflict, Invalid, Unavailable
+from shared.errors import AisleError, BadRequest, Conflict, Invalid, NotFound, Unavailable
 
 checkout = Blueprint("checkout", __name__)
 
@@ -109,8 +109,13 @@ def update() -> BaseResponse:
 @checkout.post("/checkout/again")
 def again() -> BaseResponse:
     """The same things once more, by the buyer's own wish: they are put into the basket, and nothing is ordered yet."""
-    for productid, quantity in _sent_items().items():
-        set_quantity(productid, quantity)
+    present = wanted()
+    try:
+        for productid, quantity in _sent_items().items():
+            set_quantity(productid, max(quantity, present.get(productid, 0)))
+    except (Conflict, Invalid, NotFound) as error:
+        flash(forms.error_text(error), "bad")
+        return redirect(url_for("basket.show"))
     typed = save_values(url_for("checkout.place"), request.form)
     return redirect(with_saved(url_for("checkout.show"), typed), 303)
 

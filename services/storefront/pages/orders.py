@@ -1,5 +1,6 @@
 """A customer's orders: the history, one order with its live timeline, its invoice, cancelling and returning."""
 
+import orjson
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
@@ -95,6 +96,7 @@ def _page(template: str, order: Json) -> str:
         template,
         order=order,
         failed=progress.failed(order),
+        again=_items_text(order),
         steps=progress.steps(order),
         settled=progress.settled(order),
         returnable=(returnable := progress.returnable(order)),
@@ -102,6 +104,12 @@ def _page(template: str, order: Json) -> str:
         cancellable=parcels.cancellable_parts(order),
         return_reasons=progress.RETURN_REASONS,
     )
+
+
+def _items_text(order: Json) -> str:
+    """What was ordered, as the checkout's forms carry it."""
+    items = [{"productid": line_key(item), "quantity": item["quantity"]} for item in order["items"]]
+    return orjson.dumps({"items": items}).decode()
 
 
 def _alternatives(order: Json, returnable: dict[str, int]) -> dict[str, list[Json]]:

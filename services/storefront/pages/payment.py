@@ -13,6 +13,7 @@ from services.storefront.pages.visitor import (
     logged_in,
     remember_order,
     requester_of,
+    token,
 )
 from services.storefront.rules.service_texts import service_text
 from services.storefront.rules.variants import line_key
@@ -66,11 +67,15 @@ def take_out_of_basket(order: Json) -> None:
     """What was bought leaves the basket, what came in meanwhile stays; a guest's browser keeps the order's token."""
     bought = {line_key(item): item["quantity"] for item in order["items"]}
     session["count"] = max(0, basket_count() - sum(bought.values()))
-    if buyer := logged_in():
-        baskets.remove_ordered(services().users, buyer.userid, bought, order["date"])
-    else:
-        session["basket"] = {each: n for each, n in guest_basket().items() if each not in bought}
+    buyer = logged_in()
+    if buyer is None:
+        session["basket"] = baskets.without_bought(guest_basket(), bought)
         session.pop("basket_id", None)
+    elif "guest_token" in order:
+        baskets.take_bought_as_guest(services().users, token(), bought)
+    else:
+        baskets.remove_ordered(services().users, buyer.userid, bought, order["date"])
+    if "guest_token" in order:
         remember_order(order["orderid"], order["guest_token"])
 
 

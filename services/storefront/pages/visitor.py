@@ -67,7 +67,7 @@ def remember(found: Session | None) -> None:
 
 def enter(found: Session, count: int) -> None:
     """After a log-in: no form that was handed out before it is good any more."""
-    _forget("orders", "forms")
+    _forget("orders", "forms", "payments")
     session["count"] = count
     remember(found)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.bench.running import ADMIN_EMAIL
+from tests.people import PASSWORD, register
 from tests.services.orders.stripe_shop import StripeShop, stripe_shop
 from tests.services.storefront.conftest import load_goods, log_in
 from tests.services.storefront.test_customer import put_in_basket
@@ -162,6 +163,60 @@ def test_a_bank_debit(cards: StripeShop, guest: Visitor) -> None:
     cards.stripe.checkout.settle(sessionid, arrived=True)
     assert set(cards.tell_events()) == {200}
     assert "Paid" in guest.get(waiting.path).text
+
+
+def test_while_a_bank_debit_is_under_way_it_cannot_be_cancelled_and_is_not_offered(
+    cards: StripeShop, guest: Visitor
+) -> None:
+    page = to_the_page(guest, "cup-04")
+    waiting = press(guest, "processing")
+    assert "It can be cancelled once it has arrived." in waiting.text
+    assert "Changed your mind?" not in waiting.text
+    cards.stripe.checkout.settle(page.url.rpartition("/")[2], arrived=True)
+    assert set(cards.tell_events()) == {200}
+    assert "Changed your mind?" in guest.get(waiting.path).text
+
+
+def test_what_a_bank_debit_that_failed_was_for_goes_into_the_basket_again(
+    cards: StripeShop, guest: Visitor
+) -> None:
+    """It had left the basket, days before."""
+    page = to_the_page(guest, "cup-05")
+    waiting = press(guest, "processing")
+    cards.stripe.checkout.settle(page.url.rpartition("/")[2], arrived=False)
+    assert set(cards.tell_events()) == {200}
+    failed = guest.get(waiting.path)
+    assert "This was not ordered: The account is empty. Nothing was charged." in failed.text
+    assert "still in your basket" not in failed.text
+    checkout = guest.submit("/checkout/again")
+    assert checkout.path.startswith("/checkout?"), checkout.text
+    assert "Basket 1 in it" in guest.get("/basket").text
+    order(guest)
+    assert "Thank you! Your order is placed." in press(guest, "card").text
+
+
+def test_more_of_the_same_that_came_in_while_it_was_paid_stays_in_a_guests_basket(guest: Visitor) -> None:
+    page = to_the_page(guest, "cup-06")
+    put_in_basket(guest, "cup-06", quantity="2")
+    guest.page = page
+    assert "Thank you! Your order is placed." in press(guest, "card").text
+    assert guest.get("/basket").form("/basket/cup-06").values["quantity"] == "2"
+
+
+@pytest.mark.parametrize("left", [0, 2])
+def test_who_logs_in_while_paying_as_a_guest_finds_the_basket_without_what_was_bought(
+    cards: StripeShop, guest: Visitor, left: int
+) -> None:
+    """The guest's basket has come along into the account's, and with it what is being paid."""
+    page = to_the_page(guest, "cup-08")
+    if left:
+        put_in_basket(guest, "cup-08", quantity=str(left))
+    buyer = register(cards.shop.urls["users"], cards.shop.state / "mail")
+    log_in(guest, buyer.email, PASSWORD)
+    assert f"Basket {left + 1} in it" in guest.get("/basket").text
+    guest.page = page
+    assert "Thank you! Your order is placed." in press(guest, "card").text
+    assert f"Basket {left} in it" in guest.get("/basket").text
 
 
 def test_an_order_page_leads_back_to_the_payment(cards: StripeShop, guest: Visitor) -> None:

@@ -6,9 +6,10 @@ import logging
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import orjson
@@ -19,7 +20,8 @@ from ..store import StoredDoc
 from ..store.indexes import Change, Index, ViewSpec
 
 log = logging.getLogger("minicouch.indexing")
-Mapper = Callable[[list[StoredDoc]], list[list[list[tuple[Any, Any]]]]]
+Emitted = list[list[tuple[Any, Any]]]  # per view the (key, value) rows of one document
+Mapper = Callable[[list[StoredDoc]], list[Emitted]]
 BATCH = 1000
 CHEAP_ROWS = 5000
 _builders = ThreadPoolExecutor(4, "index-builder")
@@ -31,7 +33,7 @@ class SharedMapper(Protocol):
     environment: bytes
     maps: Sequence[str]
 
-    def run(self, maps: Sequence[str], docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]: ...
+    def run(self, maps: Sequence[str], docs: list[StoredDoc]) -> list[Emitted]: ...
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ def advance(db: Database, spec: IndexSpec, index: Index, target: int, limit: int
         if index.seq < target and not index.closed:
             _begin(index, target)
             if not _build_elsewhere(db, [index], target):
-                _apply(db, spec, index, target, db.changes_since(index.seq, limit), spec.mapper)
+                docs = db.changes_since(index.seq, limit)
+                _apply(spec, index, target, docs, partial(_map, spec), never_indexed(db, docs))
             if index.seq < target:
                 return True
         index.progress = None
@@ -129,14 +132,13 @@ def advance_together(db: Database, specs: Sequence[IndexSpec], target: int, limi
     upto = min([target, *seqs[1:2]])  # from there on with the next ones
     docs = db.changes_since(seqs[0], limit, upto=upto)
     rows = _map_together(last, [doc for doc in docs if _is_mapped(last[0], doc)])
+    unknown = never_indexed(db, docs)
     for spec in last:
         index, emitted = indexes[spec.signature], rows[spec.signature]
         with index.building:
             if index.seq == seqs[0] and not index.closed:
                 _begin(index, target)
-                _apply(
-                    db, spec, index, target, docs, lambda live, of=emitted: [of[doc.id] for doc in live], upto
-                )
+                _apply(spec, index, target, docs, lambda _, found=emitted: found, unknown, upto)
                 index.progress = index.progress if index.seq < target else None
     return True
 
@@ -201,9 +203,13 @@ def _begin(index: Index, target: int) -> None:
         index.fresh_to = target
 
 
-def _map_together(
-    specs: Sequence[IndexSpec], docs: list[StoredDoc]
-) -> dict[str, dict[str, list[list[tuple[Any, Any]]]]]:
+def _map(spec: IndexSpec, docs: list[StoredDoc]) -> dict[str, Emitted]:
+    """What the functions of an index emit, by document."""
+    live = [doc for doc in docs if _is_mapped(spec, doc)]
+    return {doc.id: rows for doc, rows in zip(live, spec.mapper(live) if live else (), strict=True)}
+
+
+def _map_together(specs: Sequence[IndexSpec], docs: list[StoredDoc]) -> dict[str, dict[str, Emitted]]:
     """Of each index what its functions emit, by document."""
     assert specs[0].shared is not None
     maps = [source for spec in specs for source in (spec.shared.maps if spec.shared else ())]
@@ -211,18 +217,20 @@ def _map_together(
     found, start = {}, 0
     for spec in specs:
         end = start + len(spec.views)
-        found[spec.signature] = {doc.id: rows[start:end] for doc, rows in zip(docs, emitted, strict=True)}
+        found[spec.signature] = {
+            doc.id: own for doc, rows in zip(docs, emitted, strict=True) if any(own := rows[start:end])
+        }
         start = end
     return found
 
 
 def _apply(
-    db: Database,
     spec: IndexSpec,
     index: Index,
     target: int,
     docs: list[StoredDoc],
-    mapper: Mapper,
+    emitted: Callable[[list[StoredDoc]], dict[str, Emitted]],
+    unknown: Collection[str],
     upto: int | None = None,
 ) -> None:
     """The next changes of an index, whose lock is held; there are no more before `upto`, or `target`."""
@@ -231,9 +239,9 @@ def _apply(
         # A document that changes meanwhile moves behind `fresh_to`, so up to there none comes twice.
         docs = [doc for doc in docs if doc.seq <= (index.fresh_to or 0)]
     if docs:
-        waiting = max(0, target - docs[-1].seq)
-        unknown = never_indexed(db, docs)
-        index.apply(encode(spec, docs, mapper), docs[-1].seq, fresh=fresh, waiting=waiting, unknown=unknown)
+        times = 1 + max(0, target - docs[-1].seq) / len(docs)
+        changes = encode(spec, docs, emitted(docs), unknown)
+        index.apply(changes, docs[-1].seq, fresh=fresh, times=times, unknown=unknown)
     else:
         end = target if upto is None else upto
         index.apply([], min(end, index.fresh_to or 0) if fresh else end)
@@ -342,15 +350,16 @@ def drop_index(db: Database, signature: str) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def encode(spec: IndexSpec, docs: Sequence[StoredDoc], mapper: Mapper) -> list[Change]:
-    """The rows of a batch of changes; deleted documents have none."""
-    live = [doc for doc in docs if _is_mapped(spec, doc)]
-    emitted = iter(mapper(live) if live else ())
-    alive = {doc.id for doc in live}
-    nothing: list[list[tuple[Any, Any]]] = [[] for _ in spec.views]
+def encode(
+    spec: IndexSpec, docs: Sequence[StoredDoc], emitted: dict[str, Emitted], unknown: Collection[str]
+) -> list[Change]:
+    """The rows of a batch of changes. Deleted documents have none; of the `unknown`, those without rows change nothing."""
+    nothing: Emitted = [[] for _ in spec.views]
     changes: list[Change] = []
     for doc in docs:
-        per_view = next(emitted) if doc.id in alive else nothing
+        per_view = emitted.get(doc.id, nothing)
+        if doc.id in unknown and not any(per_view):
+            continue
         prefix = partition_prefix(doc.id.partition(":")[0]) if spec.partitioned else b""
         changes.append(
             (

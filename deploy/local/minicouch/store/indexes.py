@@ -197,13 +197,14 @@ class Index:
         seq: int,
         *,
         fresh: bool = False,
-        waiting: int = 0,
+        times: float = 1.0,
         unknown: Collection[str] = (),
     ) -> None:
         """Replace the rows of the changed documents and move to `seq`, in one transaction.
 
         `fresh`: none of the documents can have rows yet, and `unknown` those of which that is true. Summaries keep up
-        with few changes; after many, or with many more `waiting` for the next calls, they are stale until `summarise`.
+        with few changes; after many they are stale until `summarise`, also when only this and the calls to come, which
+        together bring so many `times` as much, are many.
         """
         with self._write() as db:
             if not fresh:
@@ -211,7 +212,7 @@ class Index:
             for view, spec in enumerate(self.views):
                 added, removed = self._replace(db, view, changes, fresh, unknown)
                 if added or removed:
-                    self._account(db, view, spec, added, removed, 1 + waiting / len(changes))
+                    self._account(db, view, spec, added, removed, times)
             db.execute("UPDATE meta SET seq = ?", (seq,))
         self.seq = seq
 
@@ -272,6 +273,7 @@ class Index:
         wanted = {
             docid: [(key, n, k, v) for n, (key, k, v) in enumerate(per_view[view])]
             for docid, per_view in changes
+            if per_view[view] or docid not in unknown
         }
         removed: list[Touched] = []
         if not fresh:

@@ -408,7 +408,7 @@ def test_a_long_way_to_catch_up_leaves_the_summaries_for_its_end(tmp_path: Path)
     model.index.summarise()
     model.change(list(range(3000, 3050)))
     assert not model.index.stale
-    model.change(list(range(3050, 3100)), waiting=5000)
+    model.change(list(range(3050, 3100)), times=101)
     assert model.index.stale
     model.check(3)
     model.index.summarise()

@@ -1,6 +1,7 @@
 """`_sum`: numbers, arrays and objects of them."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from ..encoding.whole_numbers import dumps
@@ -28,7 +29,7 @@ class Sum(BuiltIn):
 
     def of_states(self, states: Sequence[State]) -> State:
         total = total_of(states)
-        if type(total) in NUMBERS or (type(total) is list and len(total) < OVERFLOW // 25):
+        if is_short(total):
             return total
         out = len(dumps(total))
         if out > OVERFLOW and out * 2 > (size := len(dumps(states))):
@@ -40,7 +41,12 @@ class Sum(BuiltIn):
         if not addable(old, new):
             return None
         total = total_of([old, new])
-        return total if type(total) in NUMBERS or len(dumps(total)) <= OVERFLOW else None
+        return total if is_short(total) or len(dumps(total)) <= OVERFLOW else None
+
+
+def is_short(total: Any) -> bool:
+    """Whether a sum is known to stay below OVERFLOW without writing it down."""
+    return type(total) in NUMBERS or (type(total) is list and len(total) < OVERFLOW // 25)
 
 
 def addable(a: Any, b: Any) -> bool:
@@ -76,12 +82,9 @@ def total_of(values: Sequence[Any]) -> State:
 
 def quick_columns(values: Sequence[list[Any]]) -> list[Any] | None:
     """Column sums of equally long arrays of numbers, None for anything else."""
-    if len(set(map(len, values))) != 1:
+    if len(set(map(len, values))) != 1 or not set(map(type, chain.from_iterable(values))) <= NUMBERS:
         return None
-    columns = list(zip(*values, strict=True))
-    if all(set(map(type, column)) <= NUMBERS for column in columns):
-        return [sum(column) for column in columns]
-    return None
+    return list(map(sum, zip(*values, strict=True)))
 
 
 def add(value: Any, total: Any) -> Any:

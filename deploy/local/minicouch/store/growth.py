@@ -5,12 +5,10 @@ What a reducer cannot join (`join` is None) and blocks that have grown too long 
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
-
-import orjson
 
 from ..encoding.whole_numbers import dumps, loads
 from ..reducers import Reducer, State
@@ -27,6 +25,10 @@ class Part:
     count: int
     state: State
     torn: bool = False
+
+
+GroupPart = tuple[list[bytes], bytes, Any]
+"""What came to one group: its prefix at each level, a key's JSON, and a row, or the reduction of several."""
 
 
 def grow_blocks(
@@ -113,43 +115,45 @@ def grow_groups(
     depth: int,
     levels: Sequence[int],
     added: Sequence[Touched],
+    values: Sequence[Any],
 ) -> None:
-    """Bring the groups of the kept levels up to date with these sorted rows; the blocks must be right already."""
+    """Bring the groups of the kept levels up to date with these sorted rows, `values` being their keys; the blocks must be
+    right already. Rows are reduced once: what came to a group is joined of what came to those of the next finer level."""
     if not levels:
         return
     deepest = max(levels)
-    prefixed = [(order.prefixes(row[0], orjson.loads(row[2]), deepest), row) for row in added]
+    parts: list[GroupPart] = [
+        (order.prefixes(row[0], value, deepest), row[2], _row(row))
+        for row, value in zip(added, values, strict=True)
+    ]
     dirty: dict[tuple[int, bytes], bytes] = {}
-    for level in levels:
-        runs: list[tuple[bytes, list[Touched]]] = []
-        for prefix, run in groupby(prefixed, key=lambda each: each[0][level]):
-            runs.append((prefix, [row for _, row in run]))
-        states = reducer.reduce([list(map(_row, run)) for _, run in runs])
-        dirty |= _add_to_groups(db, view, reducer, level, runs, states)
+    combine: Callable[[list[list[Any]]], Sequence[State]] = reducer.reduce
+    for level in sorted(levels, key=lambda level: level or groups.MAX_LEVELS + 1, reverse=True):
+        runs = [list(run) for _, run in groupby(parts, key=lambda part: part[0][level])]
+        states = combine([[state for *_, state in run] for run in runs])
+        parts = [(run[0][0], run[0][1], state) for run, state in zip(runs, states, strict=True)]
+        dirty |= _add_to_groups(db, view, reducer, level, parts)
+        combine = reducer.rereduce  # from now on the parts are those of the finer level
     groups.recompute(db, view, reducer, depth, dirty)
 
 
 def _add_to_groups(
-    db: sqlite3.Connection,
-    view: int,
-    reducer: Reducer,
-    level: int,
-    runs: list[tuple[bytes, list[Touched]]],
-    states: Sequence[State],
+    db: sqlite3.Connection, view: int, reducer: Reducer, level: int, parts: Sequence[GroupPart]
 ) -> dict[tuple[int, bytes], bytes]:
     """Gives (level, prefix) to key JSON of the groups that could not be added to."""
     dirty: dict[tuple[int, bytes], bytes] = {}
     kept: list[tuple[Any, ...]] = []
     stored = f"SELECT k, state FROM groups_{view} WHERE level = ? AND key = ?"
-    for (prefix, run), state in zip(runs, states, strict=True):
+    for prefixes, key, state in parts:
+        prefix = prefixes[level]
         there = db.execute(stored, (level, prefix)).fetchone()
         k, joined = (
-            (groups.group_key(run[0][2], level), state)
+            (groups.group_key(key, level), state)
             if there is None
             else (there[0], reducer.join(loads(there[1]), state))
         )
         if joined is None:
-            dirty[level, prefix] = run[0][2]
+            dirty[level, prefix] = key
         else:
             kept.append((level, prefix, k, dumps(joined)))
     db.executemany(f"INSERT OR REPLACE INTO groups_{view} VALUES (?, ?, ?, ?)", kept)

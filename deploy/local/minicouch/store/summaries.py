@@ -70,12 +70,13 @@ def update(
     shape = replace(shape, depth=blocks.raise_tree(db, view, reducer, shape.depth))
     if not reducer:
         return shape
-    lengths = [len(value) for value in (orjson.loads(k) for _, _, k, _ in added) if isinstance(value, list)]
+    values = [orjson.loads(k) for _, _, k, _ in added]
+    lengths = [len(value) for value in values if isinstance(value, list)]
     shape = replace(shape, longest=max([shape.longest, *lengths]))
     if removed:
         groups.refresh(db, view, reducer, order, shape.depth, shape.levels, [*added, *removed])
     else:
-        growth.grow_groups(db, view, reducer, order, shape.depth, shape.levels, added)
+        growth.grow_groups(db, view, reducer, order, shape.depth, shape.levels, added, values)
     return shape
 
 

@@ -136,7 +136,8 @@ class BuildProcess:
         process.kill()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                pipe.close()
+                with contextlib.suppress(BrokenPipeError):  # of a command that it never read
+                    pipe.close()
         return process.wait()
 
     def stop(self) -> None:

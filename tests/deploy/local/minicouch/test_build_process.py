@@ -258,6 +258,7 @@ def test_one_that_dies_fails_the_build_and_the_next_build_goes_on(
     before = index.seq
     (process,) = processes_of(os.getpid())
     os.kill(process, signal.SIGKILL)
+    eventually(lambda: ") Z " in Path(f"/proc/{process}/stat").read_text())
     with pytest.raises(CouchError, match="exit_status"):
         indexing.advance(db, spec, index, db.update_seq)
     assert index.seq == before

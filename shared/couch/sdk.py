@@ -6,14 +6,17 @@ that we are not: headers with None in them, files, gzip, a text of each body bes
 
 from collections.abc import Iterable
 from functools import lru_cache
+from json import dumps
 from typing import Any
 from urllib.parse import quote
 
+import orjson
 from ibm_cloud_sdk_core import ApiException, DetailedResponse
 from ibm_cloud_sdk_core.utils import is_json_mimetype
 from ibmcloudant.cloudant_base_service import rules_by_operation
 from ibmcloudant.cloudant_v1 import CloudantV1
 
+JSON = "application/json"
 _ANALYTICS, _OPERATION = "X-IBMCloud-SDK-Analytics", "operation_id="
 _is_json = lru_cache(64)(is_json_mimetype)
 
@@ -39,12 +42,37 @@ def _texts(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _body(value: Any) -> Any:
+    """JSON of an object as UTF-8; what is no object as it is. `json` writes what orjson has no way for, such as NaN, which would become
+    null and must be refused by the database instead."""
+    if not isinstance(value, dict):
+        return value
+    try:
+        written = orjson.dumps(
+            value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+        )
+    except TypeError:
+        return dumps(value).encode()
+    return dumps(value).encode() if b"null" in written else written
+
+
 class Cloudant(CloudantV1):  # type: ignore[misc]  # the SDK has no types
     """The SDK's client over a `DatabaseSession`, which it must be given."""
 
     def encode_path_vars(self, *args: str) -> Iterable[str]:
         """Parts of a path, as they stand in an address."""
         return map(_quoted, args)
+
+    def put_document(
+        self, db: str, doc_id: str, document: Any, *, content_type: str | None = None, **options: Any
+    ) -> DetailedResponse:
+        """Writes a document: its JSON, or a stream of it."""
+        kind = content_type or (JSON if isinstance(document, dict) else None)
+        return super().put_document(db, doc_id, _body(document), content_type=kind, **options)
+
+    def post_bulk_docs(self, db: str, bulk_docs: Any, **options: Any) -> DetailedResponse:
+        """Writes many documents: {"docs": [...]}, or a stream of its JSON."""
+        return super().post_bulk_docs(db, _body(bulk_docs), **options)
 
     def prepare_request(
         self,
@@ -63,7 +91,7 @@ class Cloudant(CloudantV1):  # type: ignore[misc]  # the SDK has no types
             headers is None
             or args
             or files is not None
-            or not (data is None or isinstance(data, str))
+            or not (data is None or isinstance(data, str | bytes))
             or self.default_headers
             or self.enable_gzip_compression
             or url.endswith("/")
@@ -79,7 +107,7 @@ class Cloudant(CloudantV1):  # type: ignore[misc]  # the SDK has no types
             "url": self.service_url + url,
             "headers": _texts(headers),
             "params": None if params is None else _texts(params),
-            "data": None if data is None else data.encode(),
+            "data": data.encode() if isinstance(data, str) else data,
         }
         self.authenticator.authenticate(request)
         return request

@@ -13,6 +13,8 @@ from kombu.exceptions import ChannelError
 from kombu.transport import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from shared.couch import UpdateConflict
+from shared.errors import Unavailable
 from shared.tracing import outgoing
 
 ADVANCE_ORDER: Final = "orders.advance"
@@ -52,6 +54,9 @@ RESTORE_USER_INDEXES: Final = "users.restore_indexes"
 
 FORMER_NAMES: Final = {"orders.close_books": CLOSE_PERIODS}
 """What jobs were called until 0.1: those that were queued or became dead letters then still carry these names."""
+
+TRANSIENT_ERRORS: Final = (Unavailable, UpdateConflict)
+"""Errors that need no attention: something is unavailable, or another process was first. The job is done again."""
 
 Job = TypeVar("Job", bound=Callable[..., None])
 

@@ -83,6 +83,7 @@ class ForkServer:
         self._running: dict[int, Forked] = {}
         self._lock = threading.Condition()
         self._started: list[Forked] = []
+        self._has_ended = False
         threading.Thread(target=self._read, args=(server.stdout,), name="fork-server", daemon=True).start()
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], output: int) -> Forked:
@@ -90,8 +91,11 @@ class ForkServer:
         request = {"command": list(command), "defaults": dict(environment)}
         with self._lock:
             socket.send_fds(self._requests, [json.dumps(request).encode() + b"\n"], [output])
-            if not self._lock.wait_for(lambda: self._started, STARTING_SECONDS):
-                raise RuntimeError("the fork server does not answer")
+            self._lock.wait_for(lambda: self._started or self._has_ended, STARTING_SECONDS)
+            if not self._started:
+                raise RuntimeError(
+                    "the fork server has ended" if self._has_ended else "the fork server does not answer"
+                )
             return self._started.pop()
 
     def _read(self, replies: IO[bytes]) -> None:
@@ -104,6 +108,9 @@ class ForkServer:
                     self._lock.notify_all()
                 else:
                     self._running.pop(reply["ended"]).ended(reply["code"])
+        with self._lock:
+            self._has_ended = True
+            self._lock.notify_all()
 
 
 def fork_server(environment: Mapping[str, str]) -> ForkServer:

@@ -50,6 +50,7 @@ from shared.jobs import (
     SETTLE_ORDER_CONFLICTS,
     SUMMARISE_ORDER,
     SWEEP_ORDERS,
+    TRANSIENT_ERRORS,
     PeriodicJobs,
     Subject,
     enqueue,
@@ -73,10 +74,10 @@ SWEEP_FILLS_UPTO = 200  # jobs waiting in the queue
 
 
 class Job(Task):  # type: ignore[misc]  # Celery has no types
-    """Retried with back-off while something is unavailable; after the last attempt it becomes a dead letter."""
+    """Retried with back-off while something is unavailable or another writer is first; after the last attempt it becomes a dead letter."""
 
     abstract = True
-    autoretry_for = (Unavailable,)
+    autoretry_for = TRANSIENT_ERRORS
     max_retries = MAX_RETRIES
     retry_backoff = True
     retry_backoff_max = MAX_RETRY_SECONDS
@@ -90,7 +91,7 @@ class Job(Task):  # type: ignore[misc]  # Celery has no types
             return
         try:
             _add_dead_letter(
-                self.deps, self.name, subject or "all", exc, transient=isinstance(exc, Unavailable)
+                self.deps, self.name, subject or "all", exc, transient=isinstance(exc, TRANSIENT_ERRORS)
             )
         except Unavailable:
             log.error(
@@ -191,7 +192,7 @@ def _or_dead_letter(deps: Dependencies, name: str, action: Callable[[], object])
     """Shows admins a job that fails for a reason that waiting does not mend."""
     try:
         action()
-    except (Unavailable, *QUEUE_ERRORS):
+    except (*TRANSIENT_ERRORS, *QUEUE_ERRORS):
         raise
     except Exception as error:
         _add_dead_letter(deps, name, "all", error, transient=False)

@@ -17,15 +17,10 @@ from celery import Celery
 from celery.schedules import maybe_schedule
 
 from services.worker.schedule import Row
-from shared.couch import UpdateConflict
-from shared.errors import Unavailable
-from shared.jobs import PeriodicJobs
+from shared.jobs import TRANSIENT_ERRORS, PeriodicJobs
 from shared.tracing import span
 
 log = logging.getLogger(__name__)
-
-TRANSIENT_ERRORS: Final = (Unavailable, UpdateConflict)
-"""Errors that need no attention: something is unavailable, or another process was first."""
 
 STOPPING_SECONDS: Final = 8.0
 SOON_SECONDS: Final = 10.0

@@ -39,11 +39,18 @@ def keys(database: Database, orderid: str) -> set[str]:
 def finished(
     shop: Shop, person: requests.Session, orderid: str, status: str = "delivered", seconds: float = 60
 ) -> dict[str, Any]:
+    """The order as soon as it has this status; a failure says what is there instead."""
+    path = f"/v1/orders/{orderid}"
+
     def reached() -> dict[str, Any] | None:
-        found = shop.get(person, f"/v1/orders/{orderid}").json()
+        found = shop.get(person, path).json()
         return found if found["status"] == status else None
 
-    return until(reached, seconds)
+    try:
+        return until(reached, seconds)
+    except AssertionError as error:
+        failed = shop.get(shop.admin, "/v1/admin/dead-letters").json()
+        raise AssertionError(f"{error}: {shop.get(shop.admin, path).json()}, dead letters {failed}") from None
 
 
 def test_a_paid_order_is_confirmed_dispatched_and_delivered_with_a_mail_each(

@@ -79,11 +79,12 @@ def kill_between_steps(
     aimed: Counter[str],
     stopping: Event,
     known: dict[str, Step] = STEPS,
+    most: int = KILLS,
 ) -> None:
-    """KILLS processes one after the other, each started again. `killed` counts them by name, `aimed` by the step they were hit after."""
+    """`most` processes one after the other, each started again. `killed` counts them by name, `aimed` by the step they were hit after."""
     chance = random.Random(SEED)
     victims, steps = _in_rounds(chance, VICTIMS), _in_rounds(chance, tuple(known))
-    for _ in range(KILLS):
+    for _ in range(most):
         if stopping.is_set():
             return
         victim, step = next(victims), next(steps)

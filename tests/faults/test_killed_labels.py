@@ -22,9 +22,11 @@ from tests.people import Person, register
 from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
 
 CLIENTS, PIECES = 3, 3
-MAX_ORDERS: Final = KILLS * 4
-HEALING_SECONDS: Final = float(os.environ.get("FAULTS_HEALING_SECONDS", "400"))
-"""A cancelled label is given back a minute later; that of a worker that was killed meanwhile once its job is handed out again."""
+LABEL_KILLS: Final = KILLS // 2
+"""Each process and each step, twice or more; a cancelled label's minute comes on top."""
+MAX_ORDERS: Final = LABEL_KILLS * 4
+HEALING_SECONDS: Final = float(os.environ.get("FAULTS_HEALING_SECONDS", "120"))
+"""A cancelled label is given back a minute after the last decision about its order."""
 ADDRESS: Final = {
     "name": "Ada",
     "line1": "1 High Street",
@@ -111,7 +113,7 @@ def test_what_was_bought_is_written_once_and_what_is_not_used_given_back(
         for _ in range(CLIENTS)
     ]
     kills, placed = walk_while_killed(
-        shop, LABELS, CLIENTS, MAX_ORDERS, lambda client, _: people[client].go_through()
+        shop, LABELS, CLIENTS, MAX_ORDERS, lambda client, _: people[client].go_through(), LABEL_KILLS
     )
     wrong, seconds = at_rest(lambda: _wrong(shop, carriers, placed), HEALING_SECONDS)
     with capsys.disabled():
@@ -119,7 +121,7 @@ def test_what_was_bought_is_written_once_and_what_is_not_used_given_back(
             f"\n{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {placed} orders,"
             f" {len(carriers.purchases)} labels; {len(wrong)} wrong, all agrees after {seconds:.0f} s"
         )
-    assert kills.killed.total() == KILLS
+    assert kills.killed.total() == LABEL_KILLS
     assert not wrong, list(wrong.items())[:5]
     assert placed >= CLIENTS
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import requests
 
-from tests.faults.aimed_kills import Step, kill_between_steps
+from tests.faults.aimed_kills import KILLS, Step, kill_between_steps
 from tests.faults.shop import BreakableShop
 from tests.people import Person
 
@@ -45,12 +45,17 @@ def ask(shop: BreakableShop, path: str, body: Doc | None, by: Person) -> Doc:
 
 
 def walk_while_killed(
-    shop: BreakableShop, aims: dict[str, Step], clients: int, most: int, walk: Callable[[int, int], None]
+    shop: BreakableShop,
+    aims: dict[str, Step],
+    clients: int,
+    most: int,
+    walk: Callable[[int, int], None],
+    kill: int = KILLS,
 ) -> tuple[Kills, int]:
-    """Has `clients` do `walk(client, number)` again and again, `most` times in all at most, while processes are killed; how often."""
+    """Has `clients` do `walk(client, number)` again and again, `most` times in all at most, while `kill` processes are killed; how often."""
     kills, stopping = Kills(Counter(), Counter()), Event()
     with ThreadPoolExecutor(clients + 1) as pool:
-        killing = pool.submit(kill_between_steps, shop, kills.killed, kills.aimed, stopping, aims)
+        killing = pool.submit(kill_between_steps, shop, kills.killed, kills.aimed, stopping, aims, kill)
 
         def work(client: int) -> int:
             done = 0

@@ -18,7 +18,7 @@ from services.orders.documents import (
     order_key,
 )
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.labels import IN_FLIGHT, LabelParcel, LabelRefused, NoLabelProvider
+from services.orders.rules.labels import LabelParcel, LabelRefused, NoLabelProvider
 from services.orders.rules.order_returns import (
     APPROVED,
     LABEL_KEY,
@@ -28,8 +28,8 @@ from services.orders.rules.order_returns import (
     OrderReturn,
 )
 from services.orders.rules.writing import event_fields
-from shared.clock import now, parse
-from shared.errors import Invalid, NotFound, Unavailable
+from shared.clock import now
+from shared.errors import Invalid, NotFound
 
 NO_ADDRESS: Final = "Write street, postcode and city of where returned goods go, in the shop's settings."
 
@@ -72,13 +72,12 @@ def buy_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 
 
 def give_back_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
-    """The worker's step: no parcel comes for these. Raises Unavailable while one may just be bought."""
+    """The worker's step, once nobody can be buying them: no parcel comes for these."""
     for back in found.order_returns:
         if not back.owes_label_refund or back.shipment is None:
             continue
-        refusal = back.refusal or back.shipment
-        if back.label is None and now() < parse(max(back.shipment["date"], refusal["date"])) + IN_FLIGHT:
-            raise Unavailable("A label may be bought just now.")
+        if back.seconds_to_label_refund(now()) > 0:
+            continue
         found = give_back(deps, found, back.reference, LABEL_REFUND_KEY, back.shipment["shipment"])
     return found
 

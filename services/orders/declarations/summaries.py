@@ -23,7 +23,7 @@ class OrderSummary(StoredDocument):
     """A projection of an order's other documents, which anybody can rebuild from them.
 
     `events`: how many of them it was made from, so that one that is behind is found by a sum. `waiting`: how many pieces wait for
-    goods. `dates`: when each status was last reached. `first`: of a paid order, whether it is its customer's first; `revenue`: what was paid
+    goods. `label_work`: a label of a parcel or a return is to be bought or given back. `dates`: when each status was last reached. `first`: of a paid order, whether it is its customer's first; `revenue`: what was paid
     without gift cards that it bought. `margin`: see `rules.margin`. `products`: productids and SKUs. `words`: what the customer's name and e-mail are found by,
     and of a sale at a `stall` that.
     """
@@ -38,6 +38,7 @@ class OrderSummary(StoredDocument):
     returned: str
     open_returns: int
     waiting: NotRequired[int]
+    label_work: NotRequired[bool]
     awaiting_dispatch: bool
     total: Money
     paid: int

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from services.orders.declarations.events import Refund
@@ -19,6 +20,8 @@ from services.orders.declarations.returns import (
     ReturnRequest,
     ReturnShipment,
 )
+from services.orders.rules.labels import IN_FLIGHT
+from shared.clock import parse
 from shared.couch import Document
 from shared.money import money
 
@@ -120,6 +123,13 @@ class OrderReturn:
     def owes_label_refund(self) -> bool:
         """Whether no parcel comes for which a label was bought, or may have been."""
         return self.status == REFUSED and self.shipment is not None and self.label_refund is None
+
+    def seconds_to_label_refund(self, moment: datetime) -> float:
+        """Until nobody can be buying it any more; one that is bought is given back at once."""
+        if self.label is not None:
+            return 0
+        decided = (each["date"] for each in (self.shipment, self.refusal) if each)
+        return (parse(max(decided)) + IN_FLIGHT - moment).total_seconds()
 
     @property
     def refunded_lines(self) -> Sequence[SoldLine]:

@@ -114,6 +114,14 @@ def parcel_labels(found: OrderDocuments) -> list[ParcelLabel]:
     return sorted(labels, key=lambda label: label.number)
 
 
+def label_work(found: OrderDocuments) -> bool:
+    """Whether a label, of goods that go out or come back, is to be bought or given back, now or in a minute."""
+    parcels, returns = parcel_labels(found), found.order_returns
+    return any(each.is_being_bought or each.owes_refund for each in parcels) or any(
+        each.buys_label or each.owes_label_refund for each in returns
+    )
+
+
 def open_labels(found: OrderDocuments) -> list[ParcelLabel]:
     return [label for label in parcel_labels(found) if label.is_open]
 

@@ -11,14 +11,20 @@ from services.orders.documents import (
     DELIVERY,
     DISPATCH,
     GIFT_CARDS_SENT,
+    LABEL_PROBLEM,
+    LABEL_REFUND,
     LINE_CANCELLATION,
     NUMBER_PREFIX,
     ORDER_SUMMARY,
+    PARCEL_LABEL,
+    PARCEL_LABEL_END,
+    PARCEL_SHIPMENT,
     PAYMENT,
     RETURN_DECISION,
     RETURN_EXCHANGE,
     RETURN_LABEL,
     RETURN_REQUEST,
+    RETURN_SHIPMENT,
     STOCK_WAIT,
 )
 from shared.couch import Document
@@ -60,6 +66,7 @@ class Progress(NamedTuple):
     links: int = 0
     waits: int = 0
     waiting: int = 0
+    label_work: int = 0
 
 
 _COUNTED: Final = {
@@ -91,8 +98,14 @@ SUMMARISED: Final = (
     RETURN_REQUEST.name,
     RETURN_DECISION.name,
     RETURN_EXCHANGE.name,
+    RETURN_SHIPMENT.name,
     RETURN_LABEL.name,
     "return",
+    PARCEL_SHIPMENT.name,
+    PARCEL_LABEL.name,
+    PARCEL_LABEL_END.name,
+    LABEL_PROBLEM.name,
+    LABEL_REFUND.name,
 )
 """The documents that an order's summary is made from; `unsummarised` is nothing once it has seen all of them."""
 
@@ -191,6 +204,7 @@ def progress_of(documents: Sequence[Document]) -> Progress:
             counts["waiting"] += doc["change"]
         elif doc["type"] == ORDER_SUMMARY.name:
             counts["unsummarised"] -= doc["events"]
+            counts["label_work"] += int(bool(doc.get("label_work")))
         counts["unsummarised"] += int(doc["type"] in SUMMARISED)
         _count_return(doc, counts)
     return Progress(**counts)
@@ -286,7 +300,7 @@ def is_failed(progress: Progress) -> bool:
 
 def is_finished(progress: Progress) -> bool:
     """Nothing is left for the worker to do: the sweep may pass over it."""
-    if progress.refunds != progress.settlements:
+    if progress.refunds != progress.settlements or progress.label_work:
         return False
     if progress.returns > progress.repaid and progress.refunded < progress.paid:
         return False

@@ -86,8 +86,10 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
         return Plan()
     ordered, labels = _order_plan(found, moment, policy), parcel_labels(found)
     waits = [label.seconds_to_refund(moment) for label in labels if label.owes_refund]
+    unused = [back for back in found.order_returns if back.owes_label_refund]
     due = [BUY_PARCEL_LABELS] if any(label.is_being_bought for label in labels) else []
     due += [GIVE_BACK_PARCEL_LABELS] if any(wait <= 0 for wait in waits) else []
+    waits += [back.seconds_to_label_refund(moment) for back in unused]
     later = [wait for wait in (ordered.wait, *waits) if wait is not None and wait > 0]
     return Plan((*ordered.due, *due), min(later, default=None))
 
@@ -96,6 +98,7 @@ def _order_plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan
     if found.payment is None:
         return _attempt(found, moment, policy)
     due = [SETTLE_REFUNDS] if _owes_refunds(found) else []
+    due += _labels(found, moment)
     if found.payment.get("imported"):
         return Plan(tuple(due))
     if found.is_paid_after_the_end:
@@ -104,7 +107,6 @@ def _order_plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan
         due += [REPORT_EXCHANGE, CONFIRM] if found.order.get("exchange_of") else [CONFIRM]
     elif any(not found.restocked(back) for back in found.returns):
         due.append(RESTOCK)
-    due += _labels(found)
     if found.return_notices:
         offers = any(back.offer for back in found.order_returns)
         due += [KEEP_EXCHANGES, NOTIFY_RETURNS] if offers else [NOTIFY_RETURNS]
@@ -146,11 +148,14 @@ def _attempt(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     return _when_due(found.order["date"], policy.attempt_seconds, moment, [], RECONCILE)
 
 
-def _labels(found: OrderDocuments) -> list[str]:
+def _labels(found: OrderDocuments, moment: datetime) -> list[str]:
     """Before the e-mails: that of a label goes out with the one of the approval."""
     returns = found.order_returns
     due = [BUY_LABELS] if any(back.buys_label for back in returns) else []
-    return [*due, GIVE_BACK_LABELS] if any(back.owes_label_refund for back in returns) else due
+    owed = (back for back in returns if back.owes_label_refund)
+    return (
+        [*due, GIVE_BACK_LABELS] if any(each.seconds_to_label_refund(moment) <= 0 for each in owed) else due
+    )
 
 
 def _line_cancellations(found: OrderDocuments) -> list[str]:
@@ -242,7 +247,7 @@ def may_be_due(progress: Progress, placed: str, moment: datetime, policy: Policy
     waits_for_arrival = notified and in_transit(progress) > 0
     waits_for_people = notified and not in_transit(progress) and not is_dispatched(progress)
     owes = progress.refunds != progress.settlements or progress.returns > 0 or progress.unissued > 0
-    owes = owes or progress.unnotified > 0 or progress.restocks < 0
+    owes = owes or progress.unnotified > 0 or progress.restocks < 0 or progress.label_work > 0
     owes = owes or (progress.dispatches > 0 and progress.decisions > progress.dispatches)
     waits = waits_for_parcel or waits_for_arrival or waits_for_people
     if progress.waits and (waits_for_parcel or waits_for_people) and not owes and not progress.cancellations:

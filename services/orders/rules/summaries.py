@@ -10,6 +10,7 @@ from services.orders.documents import ORDER_SUMMARY, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.margin import margin_of
 from services.orders.rules.parcel_answers import timeline
+from services.orders.rules.parcel_labels import label_work
 from services.orders.rules.progress import (
     PAID,
     PARTLY_DELIVERED,
@@ -51,6 +52,7 @@ def summary_document(found: OrderDocuments, first: bool | None = None) -> OrderS
         returned=returned_of(progress),
         open_returns=progress.open_returns,
         **({"waiting": waiting} if (waiting := sum(found.waiting.values())) and found.payment else {}),
+        **({"label_work": True} if label_work(found) else {}),
         awaiting_dispatch=status in (PAID, PARTLY_DISPATCHED, PARTLY_DELIVERED)
         and not is_dispatched(progress),
         total=order["total"],

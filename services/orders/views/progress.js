@@ -1,18 +1,21 @@
 function (doc) {
   var slot = {order: 0, orderpayment: 4, payment: 4, orderdispatch: 5, dispatch: 5, orderdelivery: 6, delivery: 6, cancellation: 7, decision: 8, refund: 9,
     settlement: 11, "return": 12, notice: 13, restock: 15, paymentsession: 17, paymentprocessing: 18, giftcardssent: 19,
-    returnrequest: 22, returndecision: 21, returnexchange: 21, returnlabel: 21, linecancellation: 26, ordersummary: 27, stockwait: 30}[doc.type];
+    returnrequest: 22, returndecision: 21, returnexchange: 21, returnlabel: 21, linecancellation: 26, ordersummary: 27, stockwait: 30,
+    returnshipment: 32, parcelshipment: 32, parcellabel: 32, parcellabelend: 32, labelproblem: 32, labelrefund: 32}[doc.type];
   if (slot === undefined) return;
   var first = doc.type === "order";
   var placed = first ? doc.date : doc.placed;
   var currency = first ? doc.total.currency : doc.currency;
   var key = KEY;
   if (!key) return;
-  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+  var sums = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
   sums[slot] = slot === 19 ? -1 : 1;
   // A summary is behind while this does not add up to nothing: what it lists is counted, what it was made from taken off.
-  if (slot === 27) sums[27] = -doc.events;
+  if (slot === 27) { sums[27] = -doc.events; sums[32] = doc.label_work ? 1 : 0; }
   else if ([8, 11, 13, 15, 19].indexOf(slot) < 0) sums[27] = 1;
+  // Whether a label is to be bought or given back only the summary knows: that follows from all of an order's documents.
+  if (slot === 32) sums[32] = 0;
   // What staff pay back themselves is nothing that the worker has to settle; their record of it counts no second time.
   if (slot === 9 && doc.by_hand) sums[11] = 1;
   if (slot === 11 && doc.by) sums[11] = 0;

@@ -14,11 +14,12 @@ from services.orders.rules import parcel_labels as rules
 from services.orders.rules import steps
 from services.orders.rules.margin import margin_of
 from shared.clock import now
+from shared.errors import Unavailable
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn, refusal
-from tests.services.orders.test_return_labels import OWN
+from tests.services.orders.test_return_labels import OWN, is_swept
 
 pytestmark = pytest.mark.usefixtures("healed")
 
@@ -270,6 +271,33 @@ def test_a_parcel_that_left_meanwhile_keeps_its_label(
     fulfilment.advance_order(deps, order["orderid"])
     assert easypost.refunds[before:] == []
     assert statuses(shop, order) == ["used"]
+
+
+def test_label_work_whose_job_was_lost_is_found_by_the_sweep(
+    shop: Shop, order: Order, easypost: EasyPostStandIn, deps: Dependencies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fulfilment.advance_order(deps, order["orderid"])
+    assert not is_swept(deps, order), "it waits for staff"
+    with monkeypatch.context() as killed:
+        killed.setattr(parcel_labels, "_bought", lambda deps, found, label: (found, label))
+        parcel_labels.buy_parcel_label(deps, deps.orders.order(order["orderid"]), {}, None, "test")
+    assert is_swept(deps, order), "its shipment is written, and it is not bought"
+    easypost.break_(refusal(500, "INTERNAL"))
+    with pytest.raises(Unavailable):
+        fulfilment.advance_order(deps, order["orderid"])
+    easypost.heal()
+    assert is_swept(deps, order), "nor after a try that failed"
+    fulfilment.advance_order(deps, order["orderid"])
+    assert statuses(shop, order) == ["bought"]
+    assert not is_swept(deps, order), "it waits for staff again"
+    assert shop.post(shop.admin, labels_path(order, "/1/cancellation"), {}).status_code == 201
+    for _ in range(2):
+        assert is_swept(deps, order), "its money is to be asked back in a minute"
+        fulfilment.advance_order(deps, order["orderid"])
+    later(monkeypatch)
+    fulfilment.advance_order(deps, order["orderid"])
+    assert read(shop, order)["labels"][0]["refunded"]
+    assert not is_swept(deps, order)
 
 
 @pytest.mark.parametrize("way", ["order", "line", "other parcel"])

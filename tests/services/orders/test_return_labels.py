@@ -1,14 +1,19 @@
 """Labels for returns, of EasyPost's stand-in: bought once whatever happens, for their customer alone, given back when no parcel comes."""
 
 import secrets
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import requests
 
-from services.orders.actions import fulfilment, return_labels
+from services.orders.actions import fulfilment, return_labels, summaries
+from services.orders.actions import sweep as sweeps
 from services.orders.dependencies import Dependencies
+from services.orders.rules import order_returns, steps
 from shared.couch import Database
 from shared.errors import Unavailable
 from tests.maildir import read_mail
@@ -184,10 +189,11 @@ def test_a_label_that_nobody_knows_of_is_given_back_too(
     assert deps.label_provider is not None
     deps.label_provider.buy(shipment["shipment"], "GBP")
     assert staff(shop, order, 1, "refusal", {"reason": "Nothing came."}).status_code == 201
-    with pytest.raises(Unavailable):
-        fulfilment.advance_order(deps, order["orderid"])
+    wait = fulfilment.advance_order(deps, order["orderid"])
+    assert wait is not None
+    assert 0 < wait <= 60
     assert shipment["shipment"] not in easypost.refunds
-    monkeypatch.setattr(return_labels, "IN_FLIGHT", return_labels.IN_FLIGHT * 0)
+    monkeypatch.setattr(order_returns, "IN_FLIGHT", order_returns.IN_FLIGHT * 0)
     fulfilment.advance_order(deps, order["orderid"])
     assert easypost.refunds.count(shipment["shipment"]) == 1
 
@@ -219,23 +225,67 @@ def test_what_cannot_be_bought_says_why(
         assert shop.post(person, path, {}).status_code in (401, 403)
 
 
+@contextmanager
+def buys_at_approval(shop: Shop) -> Iterator[None]:
+    """Puts the setting back."""
+    _set_buying(shop, True)
+    try:
+        yield
+    finally:
+        _set_buying(shop, False)
+
+
+def _set_buying(shop: Shop, buys: bool) -> None:
+    path = f"{shop.orders}/v1/admin/settings"
+    etag = shop.admin.get(path, timeout=30).headers.get("ETag")
+    body = {"country": "GB", "buy_return_labels": buys}
+    saved = shop.admin.put(path, json=body, headers={"If-Match": etag} if etag else {}, timeout=30)
+    assert saved.status_code == 200, saved.text
+
+
+def is_swept(deps: Dependencies, order: Order) -> bool:
+    """Whether the sweep asks for the order's job, whatever became of those that were in the queue."""
+    deps.orders.set_sweep_checkpoint(sweeps.SWEEP, placed=order["date"], oldest=None, after=None)
+    summaries.complete(deps.stores.bulk_summaries)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(steps, "FEED_GRACE", timedelta(0))
+        return order["orderid"] in sweeps.sweep(deps, frozenset())
+
+
 def test_the_shop_may_buy_at_each_approval(
     shop: Shop, customer: Person, kettle: str, easypost: EasyPostStandIn, deps: Dependencies
 ) -> None:
-    path = f"{shop.orders}/v1/admin/settings"
-    saved = shop.admin.put(path, json={"country": "GB", "buy_return_labels": True}, timeout=30)
-    assert saved.status_code == 200, saved.text
-    try:
+    with buys_at_approval(shop):
         order = approved(shop, customer, kettle)
         before = len(easypost.purchases)
         for _ in range(2):
             fulfilment.advance_order(deps, order["orderid"])
         assert label_of(shop, customer, order)["carrier"] == "RoyalMail"
         assert len(easypost.purchases) == before + 1
-    finally:
-        etag = shop.admin.get(path, timeout=30).headers["ETag"]
-        off = {"country": "GB", "buy_return_labels": False}
-        assert shop.admin.put(path, json=off, headers={"If-Match": etag}, timeout=30).ok
+
+
+def test_a_label_of_an_approval_whose_job_was_lost_is_found_by_the_sweep(
+    shop: Shop, customer: Person, kettle: str, easypost: EasyPostStandIn, deps: Dependencies
+) -> None:
+    """The customer has been told of the approval, and the provider was away: of the label only its order's summary knows."""
+    with buys_at_approval(shop):
+        order = approved(shop, customer, kettle)
+        easypost.break_(refusal(500, "INTERNAL"))
+        with pytest.raises(Unavailable):
+            fulfilment.advance_order(deps, order["orderid"])
+        easypost.heal()
+        assert is_swept(deps, order)
+        fulfilment.advance_order(deps, order["orderid"])
+        assert label_of(shop, customer, order)["carrier"] == "RoyalMail"
+        assert not is_swept(deps, order)
+    other = approved(shop, customer, kettle)
+    fulfilment.advance_order(deps, other["orderid"])
+    found = deps.orders.order(other["orderid"])
+    return_labels._with_shipment(deps, found, found.order_returns[0], None, "test")
+    assert is_swept(deps, other), "begun by staff, and not bought"
+    fulfilment.advance_order(deps, other["orderid"])
+    assert label_of(shop, customer, other)
+    assert not is_swept(deps, other)
 
 
 def test_a_key_that_is_none(shop: Shop) -> None:

@@ -24,6 +24,7 @@ from services.orders.documents import (
     RETURN_REQUEST,
     RETURN_SHIPMENT,
     SESSION,
+    SPARE_SHIPMENT,
     STOCK_WAIT,
 )
 from shared.jobs import ADVANCE_ORDER, ADVANCE_ORDERS, COMPUTE_REPORT, SUMMARISE_ORDER, Feed
@@ -45,6 +46,7 @@ _EVENTS = (
     PARCEL_SHIPMENT,
     PARCEL_LABEL,
     PARCEL_LABEL_END,
+    SPARE_SHIPMENT,
 )
 
 

@@ -6,6 +6,7 @@ from services.orders.actions import (
     code_uses,
     credits,
     first_orders,
+    label_conflicts,
     promotions,
     settings_conflicts,
     summaries,
@@ -50,8 +51,10 @@ def _settle(deps: Dependencies, docid: str) -> int:
             return first_orders.settle(deps.summaries, firsts)
         if settings_conflicts.is_setting(leaves[0]):
             return settings_conflicts.settle(deps, leaves)
-        stays, going = settled(leaves, _arrived(deps, leaves[0]))
+        shipment = label_conflicts.kept_shipment(deps, leaves)
+        stays, going = settled(leaves, _arrived(deps, leaves[0]), shipment)
         for loser in going:
+            label_conflicts.keep_spare(deps, loser, stays)
             _preserve_numbered(deps, loser, stays)
             deps.orders.remove_revision(docid, loser["_rev"])
         summaries.summarise_order(deps, stays["orderid"])

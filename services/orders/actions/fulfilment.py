@@ -14,7 +14,11 @@ from services.orders.actions.gift_card_sales import issue_bought
 from services.orders.actions.hosted_payments import refresh_payment
 from services.orders.actions.line_cancellations import compose_line_cancellation, finish_line_cancellations
 from services.orders.actions.parcel_emails import compose_parcel
-from services.orders.actions.parcel_labels import buy_parcel_labels, give_back_parcel_labels
+from services.orders.actions.parcel_labels import (
+    buy_parcel_labels,
+    give_back_parcel_labels,
+    give_back_spare_labels,
+)
 from services.orders.actions.parcels import complete_parcels, deliver_order, dispatch_order
 from services.orders.actions.return_emails import compose_return
 from services.orders.actions.return_labels import buy_labels, give_back_labels
@@ -179,6 +183,7 @@ STEPS: dict[str, Step] = {
     steps.GIVE_BACK_LABELS: give_back_labels,
     steps.BUY_PARCEL_LABELS: buy_parcel_labels,
     steps.GIVE_BACK_PARCEL_LABELS: give_back_parcel_labels,
+    steps.GIVE_BACK_SPARE_LABELS: give_back_spare_labels,
     steps.KEEP_EXCHANGES: keep_kept,
     steps.PAY_EXCHANGE: pay_exchange,
     steps.REPORT_EXCHANGE: report_exchange,

@@ -26,6 +26,7 @@ from services.orders.rules.parcel_labels import (
     chosen_service,
     open_labels,
     parcel_labels,
+    spare_shipments,
     unlabelled,
 )
 from services.orders.rules.parcels import chosen_lines
@@ -138,6 +139,13 @@ def give_back_parcel_labels(deps: Dependencies, found: OrderDocuments) -> OrderD
         if not label.owes_refund or label.seconds_to_refund(now()) > 0:
             continue
         found = give_back(deps, found, label.reference, "refund", label.shipment["shipment"])
+    return found
+
+
+def give_back_spare_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
+    """The worker's step: of shipments that gave way to those of another replica."""
+    for each in spare_shipments(found):
+        found = give_back(deps, found, each["reference"], "refund", each["shipment"])
     return found
 
 

@@ -59,6 +59,14 @@ class ParcelShipment(OrderEvent):
     by: str
 
 
+class SpareShipment(OrderEvent):
+    """A `shipment` of a parcel or a return that gave way to the one that another replica wrote: if its label was bought, it is given back."""
+
+    reference: str
+    provider: str
+    shipment: str
+
+
 class ParcelLabelEnd(OrderEvent):
     """No parcel goes out with this label: staff have cancelled it, or the provider does not sell it and says why."""
 

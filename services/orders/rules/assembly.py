@@ -34,12 +34,11 @@ from services.orders.documents import (
     RETURN,
     RETURN_DECISION,
     RETURN_EXCHANGE,
-    RETURN_LABEL_TYPES,
     RETURN_REQUEST,
     STOCK_WAIT,
 )
 from services.orders.rules import backorders
-from services.orders.rules.order_returns import EXCHANGED_KEY, OrderReturn, returns_of
+from services.orders.rules.order_returns import EXCHANGED_KEY, LABEL_TYPES, OrderReturn, returns_of
 from services.orders.rules.parcels import Parcel, Quantities, numbered, parcels_of, undecided
 from services.orders.rules.progress import Progress, progress_of, status_of
 from services.orders.rules.returns import quantities_by_key
@@ -336,7 +335,7 @@ class OrderDocuments:
     @property
     def order_returns(self) -> list[OrderReturn]:
         """What was asked to be sent back, and what came of it."""
-        labels, exchanges = self.of_type(*RETURN_LABEL_TYPES), self._of(RETURN_EXCHANGE)
+        labels, exchanges = self.of_type(*LABEL_TYPES), self._of(RETURN_EXCHANGE)
         decisions, receipts = self._of(RETURN_DECISION), self._of(RETURN)
         return returns_of(self.return_requests, decisions, receipts, exchanges, labels)
 

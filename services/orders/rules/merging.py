@@ -4,7 +4,8 @@ Refunds and returns are numbered, so both of two replicas' hold: the one that lo
 one. So do parcels of a part of an order and lines that were cancelled: both parcels have left. Of everything else one stays: an erased person stays erased, a parcel on its way wins over a cancellation, goods that came back
 and a return that was approved over its refusal, an exchange whose other goods are paid over one that came to nothing (else these would be sent
 and the money paid back), else what was written first. Of two decisions about reserved money that one stays, as the provider does one
-of a number: what of the other is still due is reckoned again, and the refunds that it settled are settled by a decision behind the last.
+of a number: what of the other is still due is reckoned again, and the refunds that it settled are settled by a decision behind the last. Of two shipments that a
+label was to be bought of the one stays whose parcel has left, else the one that is bought; the other's label is given back.
 """
 
 from collections.abc import Callable
@@ -19,10 +20,16 @@ NUMBERED = ("refund", "return", "returnrequest")
 _CHAINS: Final = {"decision": "decision", LINE_CANCELLATION.name: "decision", DISPATCH.name: "dispatch"}
 
 
-def settled(leaves: list[Doc], courierid: str = "") -> tuple[Doc, list[Doc]]:
-    """(the revision that stays, those that go), the same on every replica that sees these leaves; of arrivals that of parcel `courierid`."""
+def settled(leaves: list[Doc], courierid: str = "", shipment: str = "") -> tuple[Doc, list[Doc]]:
+    """(the revision that stays, those that go), the same on every replica that sees these leaves; of arrivals that of parcel `courierid`, of
+    what is about labels that of `shipment`."""
     ranked = sorted(
-        leaves, key=lambda leaf: (bool(courierid) and leaf.get("courierid") != courierid, *_rank(leaf))
+        leaves,
+        key=lambda leaf: (
+            bool(courierid) and leaf.get("courierid") != courierid,
+            bool(shipment) and leaf.get("shipment") != shipment,
+            *_rank(leaf),
+        ),
     )
     return ranked[0], ranked[1:]
 

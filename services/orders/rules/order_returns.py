@@ -20,6 +20,7 @@ from services.orders.declarations.returns import (
     ReturnRequest,
     ReturnShipment,
 )
+from services.orders.documents import LABEL_PROBLEM, LABEL_REFUND, RETURN_LABEL, RETURN_SHIPMENT
 from services.orders.rules.labels import IN_FLIGHT
 from shared.clock import parse
 from shared.couch import Document
@@ -29,6 +30,7 @@ REQUESTED, APPROVED, REFUSED, RECEIVED = "requested", "approved", "refused", "re
 RETURN_STATUSES: Final = (REQUESTED, APPROVED, REFUSED, RECEIVED)
 DECISION_KEY, END_KEY = "decision", "ended"
 SHIPMENT_KEY, LABEL_KEY, PROBLEM_KEY, LABEL_REFUND_KEY = "shipment", "label", "labelproblem", "labelrefund"
+LABEL_TYPES: Final = tuple(kind.name for kind in (RETURN_SHIPMENT, RETURN_LABEL, LABEL_PROBLEM, LABEL_REFUND))
 OFFERED_KEY, EXCHANGED_KEY = "offered", "exchanged"
 
 

@@ -19,6 +19,7 @@ from services.orders.declarations.labels import (
     LabelRefund,
     ParcelLabelEnd,
     ParcelShipment,
+    SpareShipment,
 )
 from services.orders.declarations.parts import CarrierService, line_key
 from services.orders.documents import (
@@ -26,6 +27,7 @@ from services.orders.documents import (
     PARCEL_LABEL,
     PARCEL_LABEL_END,
     PARCEL_SHIPMENT,
+    SPARE_SHIPMENT,
 )
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.labels import GIVEN_BACK, IN_FLIGHT
@@ -117,9 +119,18 @@ def parcel_labels(found: OrderDocuments) -> list[ParcelLabel]:
 def label_work(found: OrderDocuments) -> bool:
     """Whether a label, of goods that go out or come back, is to be bought or given back, now or in a minute."""
     parcels, returns = parcel_labels(found), found.order_returns
-    return any(each.is_being_bought or each.owes_refund for each in parcels) or any(
-        each.buys_label or each.owes_label_refund for each in returns
+    return (
+        any(each.is_being_bought or each.owes_refund for each in parcels)
+        or any(each.buys_label or each.owes_label_refund for each in returns)
+        or bool(spare_shipments(found))
     )
+
+
+def spare_shipments(found: OrderDocuments) -> list[SpareShipment]:
+    """Those whose money, if they were bought, was not asked back yet."""
+    asked = {refund["reference"] for refund in found.of_type(LABEL_REFUND.name)}
+    spare = SPARE_SHIPMENT.among(found.of_type(SPARE_SHIPMENT.name))
+    return [each for each in spare if each["reference"] not in asked]
 
 
 def open_labels(found: OrderDocuments) -> list[ParcelLabel]:

@@ -25,6 +25,7 @@ from services.orders.documents import (
     RETURN_LABEL,
     RETURN_REQUEST,
     RETURN_SHIPMENT,
+    SPARE_SHIPMENT,
     STOCK_WAIT,
 )
 from shared.couch import Document
@@ -106,6 +107,7 @@ SUMMARISED: Final = (
     PARCEL_LABEL_END.name,
     LABEL_PROBLEM.name,
     LABEL_REFUND.name,
+    SPARE_SHIPMENT.name,
 )
 """The documents that an order's summary is made from; `unsummarised` is nothing once it has seen all of them."""
 

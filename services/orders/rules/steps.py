@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.captures import pays_for_gift_cards, reserved
-from services.orders.rules.parcel_labels import parcel_labels
+from services.orders.rules.parcel_labels import parcel_labels, spare_shipments
 from services.orders.rules.progress import (
     PAYMENT_LINK,
     Progress,
@@ -38,6 +38,7 @@ BUY_LABELS = "buy_labels"
 GIVE_BACK_LABELS = "give_back_labels"
 BUY_PARCEL_LABELS = "buy_parcel_labels"
 GIVE_BACK_PARCEL_LABELS = "give_back_parcel_labels"
+GIVE_BACK_SPARE_LABELS = "give_back_spare_labels"
 KEEP_EXCHANGES = "keep_exchanges"
 PAY_EXCHANGE = "pay_exchange"
 REPORT_EXCHANGE = "report_exchange"
@@ -89,6 +90,7 @@ def plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan:
     unused = [back for back in found.order_returns if back.owes_label_refund]
     due = [BUY_PARCEL_LABELS] if any(label.is_being_bought for label in labels) else []
     due += [GIVE_BACK_PARCEL_LABELS] if any(wait <= 0 for wait in waits) else []
+    due += [GIVE_BACK_SPARE_LABELS] if spare_shipments(found) else []
     waits += [back.seconds_to_label_refund(moment) for back in unused]
     later = [wait for wait in (ordered.wait, *waits) if wait is not None and wait > 0]
     return Plan((*ordered.due, *due), min(later, default=None))

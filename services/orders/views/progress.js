@@ -2,7 +2,8 @@ function (doc) {
   var slot = {order: 0, orderpayment: 4, payment: 4, orderdispatch: 5, dispatch: 5, orderdelivery: 6, delivery: 6, cancellation: 7, decision: 8, refund: 9,
     settlement: 11, "return": 12, notice: 13, restock: 15, paymentsession: 17, paymentprocessing: 18, giftcardssent: 19,
     returnrequest: 22, returndecision: 21, returnexchange: 21, returnlabel: 21, linecancellation: 26, ordersummary: 27, stockwait: 30,
-    returnshipment: 32, parcelshipment: 32, parcellabel: 32, parcellabelend: 32, labelproblem: 32, labelrefund: 32}[doc.type];
+    returnshipment: 32, parcelshipment: 32, parcellabel: 32, parcellabelend: 32, labelproblem: 32, labelrefund: 32,
+    spareshipment: 32}[doc.type];
   if (slot === undefined) return;
   var first = doc.type === "order";
   var placed = first ? doc.date : doc.placed;

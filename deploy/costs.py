@@ -48,6 +48,8 @@ REQUESTS = {
     "desk: a draft order placed": Calls(reads=3, globals=1, writes=7),
     "desk: customers, found by name or e-mail": Calls(globals=1),
     "desk: a customer": Calls(reads=1),
+    "desk: what was done, in all services": Calls(reads=3),
+    "desk: what somebody did, in one service, at any time": Calls(reads=2),
     "desk: a customer imported": Calls(reads=4, writes=3),
     "sync: what changed, when nothing did": Calls(reads=1, globals=1),
     "sync: documents fetched": Calls(reads=1),
@@ -87,7 +89,7 @@ PAGES = {
 # another, where that is known.
 WRITTEN_PER_ORDER = 24
 KEPT_PER_ORDER = 13
-WRITTEN_PER_ACT = 1  # of staff: its entry in the audit trail, beside what the act itself writes
+WRITTEN_PER_ACT = 3  # of staff: its entry in the audit trail and by whom and about what it is found, beside what the act itself writes
 BYTES_PER_DOCUMENT = 1_000  # with its revision and its rows in the indexes
 
 # What happens for each order: one visitor in fifty buys.
@@ -206,7 +208,7 @@ def _requests() -> Iterator[str]:
     )
     yield f"\nAn order writes {WRITTEN_PER_ORDER} documents until it is delivered (the worker's included) and keeps {KEPT_PER_ORDER} of its own; one fewer where no product has a cost price."
     yield "An order with goods that are sold beyond their stock keeps a document more, and one each time that some of them come; the worker asks every 10 s for those that wait: 1 global query, and for each hundred of them 1 read, another global query, and a partition query of products for each SKU."
-    yield f"Each act of staff writes {WRITTEN_PER_ACT} more, its entry in the audit trail; a page of the trail is 1 read in each service, or 1 global query for an actor or a subject."
+    yield f"Each act of staff writes {WRITTEN_PER_ACT} more in one request: its entry in the audit trail, and what it is found by, 1 for its actor and 1 for each of its subjects. A page of the trail is 1 read in each service and month, of an actor or a subject 2 reads in each service."
 
 
 def _traffic() -> Iterator[str]:

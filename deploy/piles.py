@@ -69,7 +69,12 @@ MEASURED: Final = (
     ),
 )
 OTHERS: Final = (
-    ("orders", "audit trail", "1 for each act of staff", "nothing: it stays, in a partition a month"),
+    (
+        "orders, products, users",
+        "audit trail",
+        "2 for each act of staff, 1 more for each of its subjects",
+        "nothing: it stays, in a partition a month, and small ones for each actor and subject",
+    ),
     (
         "orders",
         "dead letters",

@@ -2,6 +2,7 @@
 
 `--check` changes nothing: it prints what is missing or what Cloudant would refuse, and ends with 1 if there is anything.
 `--migrate` writes documents of older schemas and type names as today's, and has new ones written so; run it when no older version is left running.
+Each run also has the audit trail's entries of older versions found by actor and subject.
 `--rebuild` makes what the desk lists of each order anew from the order's documents, and says how many were different; it may run at any time.
 `--clean-up` removes indexes that this version does not use; run it when no older version is left running.
 """
@@ -16,6 +17,7 @@ from services.orders.actions import summaries
 from services.orders.store import SummaryStore
 from services.products import documents as products
 from services.users import documents as users
+from shared.audit_pointers import complete_pointers
 from shared.couch import DatabaseDesign, Server
 from shared.customer_groups import problems_of_groups
 from shared.database import server_of
@@ -58,6 +60,8 @@ def _prepare(server: Server, options: argparse.Namespace, of_products: DatabaseD
         _warn(server.check_search())
         return 1 if problems else 0
     server.prepare(designs, progress=_say)
+    for design in (users.DESIGN, products.DESIGN, orders.DESIGN):
+        complete_pointers(server.open(design), _say)
     _warn(server.check_search())
     summary_store = SummaryStore(server.open(orders.DESIGN))
     summaries.begin_complete(summary_store)

@@ -49,7 +49,6 @@ from services.orders.declarations import (
     stall,
     summaries,
 )
-from shared.audit import AUDIT_ENTRIES
 from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, view_source
 
 ORDER = DocumentType.declared("order", order.Order)
@@ -392,7 +391,6 @@ DESIGN = DatabaseDesign(
         REPORTS,
         CREDIT_BALANCES,
         GIFT_CARDS,
-        AUDIT_ENTRIES,
     ),
     types=(LINE_ITEM, PAYMENT, DISPATCH, DELIVERY, REFUND, RETURN),
 )

@@ -17,7 +17,6 @@ from typing import Final
 from services.products.declarations import limits, product, related_documents, stock
 from services.products.price_fields import prices_script, regular_prices
 from services.products.search_indexes import PAIRS, SEARCH, SEARCH_IN_CATEGORY, search_indexes
-from shared.audit import AUDIT_ENTRIES
 from shared.couch import (
     DatabaseDesign,
     DocumentType,
@@ -350,7 +349,6 @@ DESIGN = DatabaseDesign(
         SALE_CHANGES,
         MOVED,
         CONFLICTS,
-        AUDIT_ENTRIES,
         SEARCH,
         SEARCH_IN_CATEGORY,
     ),

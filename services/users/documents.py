@@ -24,7 +24,6 @@ from typing import Annotated, Any, Final, NotRequired, TypedDict
 from services.users.declarations.accounts import Account, Claim, Session, Token
 from services.users.declarations.customers import AccountEmail, CustomerNote
 from shared.addresses import PART_FIELDS, parts_of_text
-from shared.audit import AUDIT_ENTRIES
 from shared.couch import (
     DatabaseDesign,
     Doc,
@@ -245,7 +244,6 @@ DESIGN = DatabaseDesign(
         ERASURES,
         STOCK_ALERTS,
         CUSTOMERS,
-        AUDIT_ENTRIES,
     ),
     types=(ADDRESS,),
 )

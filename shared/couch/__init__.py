@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         DocumentType,
         StoredDocument,
         document_id,
+        moment_of,
         split_id,
         time_ordered_id,
     )
@@ -113,6 +114,7 @@ __all__ = [
     "language_named",
     "letters_of",
     "members_function",
+    "moment_of",
     "pairs_of",
     "search_fields",
     "search_for",
@@ -143,6 +145,7 @@ _MODULES = {
         "DocumentType",
         "StoredDocument",
         "document_id",
+        "moment_of",
         "split_id",
         "time_ordered_id",
     ),

@@ -37,6 +37,14 @@ def time_ordered_id(moment: datetime | None = None) -> str:
     return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 
+def moment_of(key: str) -> datetime:
+    """When a `time_ordered_id` was made, to the millisecond."""
+    milliseconds = 0
+    for letter in key[:10]:
+        milliseconds = milliseconds << 5 | _CROCKFORD.index(letter)
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
 class StoredDocument(TypedDict):
     """What every document has: base of the TypedDicts that declare the others' fields."""
 

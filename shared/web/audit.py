@@ -83,7 +83,7 @@ def audit_blueprint() -> Blueprint:
     @internal.arguments(AuditPartArgs, location="query")
     @internal.response(200, AuditPart)
     def part(args: dict[str, Any]) -> Response:
-        """What staff did in this service, newest first: one partition query for each month, one global query for an actor or a subject"""
+        """What staff did in this service, newest first: one partition query for each month, or for an actor or a subject one of any time"""
         query = AuditQuery(
             from_milliseconds(args["since"]), from_milliseconds(args["until"]), args["actor"], args["subject"]
         )

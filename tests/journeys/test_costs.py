@@ -112,6 +112,10 @@ def actions(shop: Shop) -> dict[str, Action]:
     drafts = [
         requests.post(f"{orders}/v1/admin/drafts", json=draft, headers=admin).json()["id"] for _ in range(2)
     ]
+    noted = requests.post(
+        f"{orders}/v1/admin/orders/{orderid}/notes", json={"text": "Called."}, headers=admin
+    )
+    assert noted.ok, noted.text
     customers = f"{users}/v1/admin/customers"
     sync, device = f"{users}/v1/users/me/sync", dict(new_customer(shop)[0].headers)
     line: dict[str, Any] = {"type": "basketline", "productid": GOODS[0], "quantity": 0}
@@ -149,6 +153,12 @@ def actions(shop: Shop) -> dict[str, Action]:
             customers, params={"q": person.email}, headers=admin
         ),
         "desk: a customer": lambda: requests.get(f"{customers}/{person.userid}", headers=admin),
+        "desk: what was done, in all services": lambda: requests.get(
+            f"{users}/v1/admin/audit", headers=admin
+        ),
+        "desk: what somebody did, in one service, at any time": lambda: requests.get(
+            f"{users}/v1/admin/audit", params={"service": "orders", "subject": orderid}, headers=admin
+        ),
         "desk: a customer imported": lambda: requests.post(
             f"{customers}/import",
             data=f'{{"email": "{secrets.token_hex(6)}@example.com", "name": "Ada"}}\n',

@@ -33,7 +33,7 @@ _COLUMNS = ("date", "service", "actor", "action", "subject", "details", "request
 @time_limit(30)
 def trail(args: dict[str, Any]) -> Response:
     """What staff did, newest first: this month's unless `from`, `to` or `month` say otherwise; with an `actor` (a userid) or a `subject` of any
-    time. As CSV all of it. Each service answers from one partition query a month, or one global query for an actor or a subject"""
+    time. As CSV all of it. Each service answers from one partition query a month, or for an actor or a subject one of any time"""
     query, bound = _query(args)
     if request.accept_mimetypes.best_match([JSON, CSV], JSON) == CSV:
         rows = _rows(act.whole_trail(dependencies(), query, args["service"]))

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.audit import AUDIT, audit_partition
+from shared.audit_pointers import STATE, complete_pointers, pointers_to
 from shared.couch import document_id, time_ordered_id
 from tests.services.users.conftest import calls
 
@@ -14,7 +15,7 @@ MONTHS = ("2021-03", "2021-04", "2021-06")
 
 @pytest.fixture(scope="module")
 def old_entries(database):
-    """Two a day on two days of three months, by two people, about three things."""
+    """Two a day on two days of three months, by two people, about three things: by an older version, so `prepare` makes them found."""
     made = []
     for month in MONTHS:
         for day in (1, 28):
@@ -32,6 +33,8 @@ def old_entries(database):
                     )
                 )
     assert not any(each.error for each in database.put_many(made))
+    for _ in range(2):  # again: what is there stays
+        complete_pointers(database, lambda line: None)
     return made
 
 
@@ -68,7 +71,7 @@ def test_pages_over_months_repeat_and_miss_nothing(admin, old_entries):
     assert seen == sorted((doc["_id"].partition(":")[2] for doc in old_entries), reverse=True)
 
 
-def test_an_actor_and_a_subject_are_found_at_any_time_for_one_query(admin, old_entries):
+def test_an_actor_and_a_subject_are_found_at_any_time_for_one_partition_query(admin, old_entries):
     for query, expected in (
         ("actor=ann", 6),
         ("subject=many-2", 6),
@@ -79,11 +82,42 @@ def test_an_actor_and_a_subject_are_found_at_any_time_for_one_query(admin, old_e
     ):
         answer, dates = listed(admin, f"{query}&limit=100")
         assert (query, len(dates)) == (query, expected)
-        assert (calls(answer)["partition"], calls(answer)["global"]) == (0, 1)
+        assert (calls(answer)["partition"], calls(answer)["global"]) == (1, 0)
+        assert calls(answer)["read"] <= 2  # the entries, and who asks
         assert dates == sorted(dates, reverse=True)
     first = listed(admin, "actor=ann&limit=4")[0].json()
     rest, dates = listed(admin, f"actor=ann&limit=4&cursor={first['next']}")
     assert (len(dates), rest.json()["next"]) == (2, None)
+
+
+def test_a_subject_s_acts_by_one_of_many_actors_are_all_found(admin, old_entries):
+    """Three of six, a page each: what the others did stands between."""
+    seen, cursor = [], ""
+    while cursor is not None:
+        answer, dates = listed(admin, f"subject=many-1&actor=ann&limit=1{cursor and f'&cursor={cursor}'}")
+        seen, cursor = seen + dates, answer.json()["next"]
+    assert seen == ["2021-06-01T00", "2021-04-01T00", "2021-03-01T00"]
+
+
+def test_an_entry_whose_write_was_killed_before_its_pointers_is_found_after_prepare(admin, database):
+    """And a pointer whose entry was never written is passed over."""
+    moment = datetime(2019, 5, 3, tzinfo=UTC)
+    entry = AUDIT.build(
+        document_id(audit_partition("2019-05"), time_ordered_id(moment)),
+        actor="zoe",
+        action="try out",
+        subject="of 2019: a thing",
+        details={},
+        date=moment.isoformat(),
+    )
+    lost = {**entry, "_id": document_id(audit_partition("2019-05"), time_ordered_id(moment))}
+    written = [entry, *pointers_to(lost)]
+    assert not any(each.error for each in database.put_many(written))
+    assert listed(admin, "actor=zoe")[1] == []
+    database.put_local(STATE, {**(database.get_local(STATE) or {}), "month": "audit2019-05"})
+    complete_pointers(database, lambda line: None)
+    for query in ("actor=zoe", "subject=of 2019: a thing", "actor=zoe&subject=of 2019: a thing"):
+        assert listed(admin, query)[1] == ["2019-05-03T00"], query
 
 
 def test_what_cannot_be_asked_is_named(admin):

@@ -5,7 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.couch import DatabaseDesign, DocumentType, FindIndex, View, document_id, split_id, time_ordered_id
+from shared.couch import (
+    DatabaseDesign,
+    DocumentType,
+    FindIndex,
+    View,
+    document_id,
+    moment_of,
+    split_id,
+    time_ordered_id,
+)
 from shared.couch.design import refused_by_cloudant
 from shared.couch.search import SearchField, SearchIndex, quoted, words_of
 from shared.couch.tally import Tally, classify
@@ -24,7 +33,9 @@ def test_ids_that_the_server_refuses_are_refused_here(partition, key):
 
 def test_time_ordered_ids_sort_as_their_moments_do():
     start = datetime(2026, 1, 1, tzinfo=UTC)
-    ids = [time_ordered_id(start + timedelta(milliseconds=n)) for n in range(0, 100_000, 777)]
+    moments = [start + timedelta(milliseconds=n) for n in range(0, 100_000, 777)]
+    ids = [time_ordered_id(moment) for moment in moments]
+    assert [moment_of(each) for each in ids] == moments
     assert ids == sorted(ids)
     assert {len(each) for each in ids} == {26}
 

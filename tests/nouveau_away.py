@@ -1,5 +1,8 @@
 """A CouchDB whose Nouveau can go away: in front of the real server, and doing what CouchDB 3.5.0 does when nothing listens where its
-configuration says that Nouveau is. A search is held for ten seconds and then refused, the analysis of a text is refused at once."""
+configuration says that Nouveau is. A search is held for ten seconds and then refused, the analysis of a text is refused at once.
+
+It can be stuck as well, as CouchDB 3.5.0 is when an answer of Nouveau to its indexer is lost: a text is analysed, a search is
+not answered in time, and the indexer's task stands where it is."""
 
 import re
 import threading
@@ -13,18 +16,24 @@ import orjson
 from tests.forwarding import Forward, Response, forwarding
 
 HELD_SECONDS = 10.0
+STUCK_SECONDS = 0.2  # thirty at a real one
 REFUSAL = orjson.dumps({"error": "service unavailable", "reason": "Search service unavailable."})
+TIMED_OUT = orjson.dumps({"error": "unknown_error", "reason": "req_timedout"})
 JSON = {"Content-Type": "application/json"}
 SEARCH = re.compile(r"/_nouveau/")
 
 
 @dataclass
 class Nouveau:
-    """`away` until it is set otherwise; `searches` counts what was asked meanwhile."""
+    """`away` until it is set otherwise; `searches` counts what was asked meanwhile. `stuck`: how many more changes its indexer has still
+    to take before it stands; None when it is well."""
 
     url: str = ""
     away: bool = True
+    stuck: int | None = None
     searches: int = 0
+    indexed: str = ""
+    _done: int = 0
     _closed: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
@@ -42,9 +51,24 @@ class Nouveau:
                 pass
             if self.away:
                 return 503, JSON, REFUSAL
+        if self.stuck is not None and SEARCH.search(path):
+            self._closed.wait(STUCK_SECONDS)
+            return 500, JSON, TIMED_OUT
+        if self.stuck is not None and path == "/_active_tasks":
+            return 200, JSON, self._task(self.stuck)
         if self.away and path == "/_nouveau_analyze":
             return 503, JSON, REFUSAL
         return forward()
+
+    def _task(self, left: int) -> bytes:
+        """The indexer's; it goes on by one change whenever somebody looks, while any are left to it."""
+        self.stuck, self._done = max(0, left - 1), self._done + (left > 0)
+        task = {
+            "type": "search_indexer",
+            "database": "shards/00000000-ffffffff/x.1",
+            "changes_done": self._done,
+        }
+        return orjson.dumps([{**task, "design_document": f"_design/{self.indexed}", "progress": 99}])
 
     def close(self) -> None:
         self._closed.set()

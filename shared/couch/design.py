@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 PARTITIONED_INDEX_LIMIT = 10
 SEARCH_ENGINE_SECONDS = 5.0
 """So long whoever waits for indexes waits for a search engine that does not answer."""
+STUCK_SECONDS = 60.0
+"""So long whoever waits for a search index waits while nothing is added to it: where an answer of Nouveau is lost, CouchDB 3.5 waits for
+it until it is started again (apache/couchdb#5887), and holds every search of that index meanwhile."""
 
 Progress = Callable[[str], None]
 
@@ -128,13 +131,22 @@ def warm_all(client: Client, name: str, patterns: Iterable[AccessPattern]) -> No
 
 
 def warm(client: Client, name: str, pattern: AccessPattern, progress: Progress, pause: float = 0.5) -> None:
-    """Waits until the index has caught up, with progress from the server's task list. Raises SearchUnavailable."""
-    reported = ""
+    """Waits until the index has caught up, with progress from the server's task list. Raises SearchUnavailable, also when a search index
+    is not built any further."""
+    reported, built, moved = "", None, time.monotonic()
     while (why := _why_unanswered(client, name, pattern)) is not None:
-        state = _build_progress(client, pattern) or f"does not answer yet: {why.detail}"
+        tasks = _build_tasks(client, pattern)
+        state = _build_progress(tasks) or f"does not answer yet: {why.detail}"
         if state != reported:
             progress(f"{name}: {pattern.name} {state}")
             reported = state
+        done = [(task.get("database"), task.get("changes_done")) for task in tasks]
+        if done != built:
+            built, moved = done, time.monotonic()
+        elif isinstance(pattern, NouveauIndex) and time.monotonic() - moved > STUCK_SECONDS:
+            raise SearchUnavailable(
+                f"Nothing was added to {pattern.name} of {name} for {STUCK_SECONDS:.0f} s; start CouchDB again."
+            )
         time.sleep(pause)
 
 
@@ -248,11 +260,13 @@ def _warm_partition(index: AccessPattern) -> dict[str, str]:
     return {"partition_key": "warm"} if index.partitioned else {}
 
 
-def _build_progress(client: Client, pattern: AccessPattern) -> str:
+def _build_tasks(client: Client, pattern: AccessPattern) -> list[dict[str, Any]]:
     tasks = client.call("get_active_tasks")
-    shares = [
-        task.get("progress") for task in tasks if pattern.design_id in str(task.get("design_document", ""))
-    ]
+    return [task for task in tasks if pattern.design_id in str(task.get("design_document", ""))]
+
+
+def _build_progress(tasks: Iterable[dict[str, Any]]) -> str:
+    shares = [task.get("progress", 0) for task in tasks]
     return f"{min(shares)}% built" if shares else ""
 
 

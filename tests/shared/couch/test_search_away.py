@@ -17,6 +17,7 @@ from shared.couch import (
     View,
     search_for,
 )
+from shared.couch import design as designs
 from tests.nouveau_away import Nouveau, without_nouveau
 
 BY_NAME = FindIndex("by_name", "?", fields=("name",))
@@ -112,3 +113,15 @@ def test_an_import_does_not_wait_for_it(shop: Server, design: DatabaseDesign) ->
     assert time.monotonic() - began < SOON
     with pytest.raises(SearchUnavailable):
         shop.wait_for_indexes(design)
+
+
+def test_who_waits_for_an_index_is_told_that_it_is_stuck(
+    shop: Server, design: DatabaseDesign, nouveau: Nouveau, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it is built it is waited for, however long each change takes; what stands is said, and left to the server."""
+    monkeypatch.setattr(designs, "STUCK_SECONDS", 1.5)
+    nouveau.away, nouveau.stuck, nouveau.indexed = False, 2, SEARCH.on(["nouveau"]).design_id
+    lines: list[str] = []
+    shop.prepare([design], progress=lines.append)
+    assert [line for line in lines if "words is not built: Nothing was added" in line], lines
+    assert nouveau.stuck == 0

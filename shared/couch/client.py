@@ -51,13 +51,18 @@ class Client:
 
     def allow_stale(self, index: str, ask: partial[Any], stale: dict[str, Any]) -> tuple[Any, bool]:
         """The answer of an index and whether it was behind: see `staleness`. The first one of a block may be known: see `repeats`."""
-        timeout, block = time_for(self.sdk.get_http_client().timeout), current_block()
+        block = current_block()
         if block is None or block.calls:
-            return self._stale_reads.ask(index, ask, stale, timeout)
-        answer, behind = self._stale_reads.ask(index, partial(ask, as_bytes=True), stale, timeout)
-        if not behind:
-            block.answered(orjson.dumps([ask.args, ask.keywords], default=id), answer)
+            return self._stale_reads.ask(index, ask, stale, self._time())
+        as_bytes = partial(ask, as_bytes=True)
+        answer, behind = block.first_read(
+            orjson.dumps([ask.args, ask.keywords], default=id),
+            lambda: self._stale_reads.ask(index, as_bytes, stale, self._time()),
+        )
         return orjson.loads(answer), behind
+
+    def _time(self) -> float:
+        return time_for(self.sdk.get_http_client().timeout)
 
     def features(self) -> frozenset[str]:
         """What `GET /` says the server can do; asked once, and not on the bill of the request that happens to be first."""

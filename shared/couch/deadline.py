@@ -45,6 +45,10 @@ def request_deadline(seconds: float, limit: float = float("inf")) -> Binding[Dea
     return Binding(_deadline, Deadline(seconds, limit))
 
 
+def deadline_at_hand() -> Deadline | None:
+    return _deadline.get()
+
+
 def time_limit(seconds: float) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A handler that may take longer than others: `seconds` from when its request came in."""
 

@@ -7,6 +7,8 @@ from typing import Any
 from services.products.declarations.product import Product
 from services.products.rules import categories
 
+_OF_EVERY_LIST = frozenset({"total", "breadcrumbs"})
+
 
 @dataclass(frozen=True)
 class Question:
@@ -82,6 +84,11 @@ class Listed:
     next: Any
     more: dict[str, Any]
     outdated: bool = False
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether something has the words as they were typed, each of them: then nothing that is learnt changes what is asked for."""
+        return bool(self.docs) and self.more.keys() <= _OF_EVERY_LIST
 
 
 def crumbs(asked: Question) -> dict[str, Any]:

@@ -145,7 +145,12 @@ def products() -> Response:
         found = act.products(deps, asked, visitor)
         text = json_text(_list_body(deps, found, asked, earlier, context, bound))
         has_others = any(map(has_terms, found.docs))  # prices that depend on the time, or on who asks
-        return Made(ListText(text, found_by_words(found)), len(text), repeatable=not has_others)
+        return Made(
+            ListText(text, found_by_words(found)),
+            len(text),
+            repeatable=not has_others,
+            same_read=not found.outdated and (found.is_as_asked or not asked.q),
+        )
 
     question = (request.query_string, context.currency, context.group)
     made, repeated = deps.list_texts.get(

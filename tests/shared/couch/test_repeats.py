@@ -2,10 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
-from shared.couch import Database, DatabaseDesign, Made, RepeatedReads, Server, View, counting, repeats
+from shared.couch import (
+    Database,
+    DatabaseDesign,
+    DatabaseUnavailable,
+    Made,
+    RepeatedReads,
+    Server,
+    View,
+    counting,
+    repeats,
+)
+from shared.couch.deadline import request_deadline
 from tests.waiting import eventually
 
 COLOURS = View(
@@ -24,10 +36,10 @@ def things(server: Server, prepared: Callable[..., None]) -> Database:
 
 
 class Sizes:
-    """The sizes of all things of a colour, as a text that is kept; `made` counts how often it was made."""
+    """The sizes of all things of a colour, as a text that is kept; `begun` and `made` count how often that was begun and made."""
 
     def __init__(self, things: Database, max_bytes: int = 100_000) -> None:
-        self.things, self.made = things, 0
+        self.things, self.begun, self.made = things, 0, 0
         self.kept: RepeatedReads[str] = RepeatedReads(max_bytes)
 
     def is_repeated(self, colour: str) -> bool:
@@ -37,14 +49,26 @@ class Sizes:
         return self.made == before
 
     def of(
-        self, colour: str, *, given: tuple[object, ...] = (), repeatable: bool = True, reads: int = 1
+        self,
+        colour: str,
+        *,
+        given: tuple[object, ...] = (),
+        repeatable: bool = True,
+        reads: int = 1,
+        same_read: bool = False,
+        seconds: float | None = None,
     ) -> str:
         def make() -> Made[str]:
+            self.begun += 1
+            with nullcontext() if seconds is None else request_deadline(seconds):
+                return made()
+
+        def made() -> Made[str]:
             for _ in range(reads):
                 rows = self.things.across_partitions.view(COLOURS, key=colour, allow_stale=True)
             self.made += 1
             text = ",".join(str(row["value"]) for row in rows)
-            return Made(text, len(text), repeatable)
+            return Made(text, len(text), repeatable, same_read)
 
         return self.kept.get("sizes", make, given)[0]
 
@@ -68,6 +92,64 @@ def test_the_database_is_asked_again_but_nothing_is_made_again(red: Database) ->
         assert [sizes.of("red") for _ in range(3)] == ["1"] * 3
     assert tally.calls["global"] == 3
     assert sizes.made == before
+
+
+def asked_once(things: Database) -> Sizes:
+    """When the index is there: its first text is kept, with how to ask for it again."""
+    first = Sizes(things)
+    eventually(lambda: first.is_repeated("red"))
+    sizes = Sizes(things)
+    sizes.of("red", same_read=True)
+    return sizes
+
+
+def test_the_same_read_is_sent_without_working_it_out(red: Database) -> None:
+    sizes = asked_once(red)
+    begun = sizes.begun
+    with counting() as tally:
+        assert [sizes.of("red", same_read=True) for _ in range(3)] == ["1"] * 3
+    assert (tally.calls["global"], sizes.begun) == (3, begun)
+    sizes.of("red", given=([],), same_read=True)
+    assert sizes.begun == begun + 1
+
+
+def test_what_the_same_read_answers_now_is_made_with_that_one_call(red: Database) -> None:
+    sizes = asked_once(red)
+    grow(red, 6)
+    eventually(lambda: Sizes(red).of("red") == "6")
+    with counting() as tally:
+        assert sizes.of("red", same_read=True) == "6"
+    assert tally.calls["global"] == 1
+
+
+def test_a_read_is_worked_out_again_after_a_while(red: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = asked_once(red)
+    monkeypatch.setattr(repeats, "SAME_READ_SECONDS", 0.0)
+    begun, made = sizes.begun, sizes.made
+    assert [sizes.of("red", same_read=True) for _ in range(3)] == ["1"] * 3
+    assert (sizes.begun, sizes.made) == (begun + 3, made)
+
+
+def test_a_read_with_a_time_limit_of_its_own_is_sent_there_alone(red: Database) -> None:
+    asked_once(red)
+    sizes = Sizes(red)
+    sizes.of("red", same_read=True, seconds=2.0)
+    begun, made = sizes.begun, sizes.made
+    assert [sizes.of("red", same_read=True, seconds=2.0) for _ in range(3)] == ["1"] * 3
+    assert (sizes.begun, sizes.made) == (begun + 3, made)
+
+
+def test_who_makes_it_meets_the_failure_of_its_read(red: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = asked_once(red)
+    begun = sizes.begun
+
+    def fail(*_: object, **__: object) -> None:
+        raise DatabaseUnavailable
+
+    monkeypatch.setattr("shared.couch.staleness.StaleReads.ask", fail)
+    with pytest.raises(DatabaseUnavailable):
+        sizes.of("red", same_read=True)
+    assert sizes.begun == begun + 1
 
 
 def test_another_answer_makes_another_value_with_one_call(red: Database) -> None:

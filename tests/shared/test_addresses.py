@@ -17,6 +17,8 @@ def test_a_country_has_its_own_form() -> None:
     assert germany.order == ("postcode", "city")
     assert states.order == ("city", "region", "postcode")
     assert (states.postcode_label, states.region_label) == ("ZIP code", "State")
+    labels = [form.region_label for country in ("HK", "JM", "UA", "CA") if (form := form_of(country))]
+    assert labels == ["Area", "Parish", "Oblast", "Province"]
     assert ("CA", "California") in states.regions
     assert form_of("XX") is None
     assert country_names()["BA"] == "Bosnia and Herzegovina"

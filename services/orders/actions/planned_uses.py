@@ -45,7 +45,7 @@ def shopper(
     known = [each for each in (*typed, *promotions.automatic) if each is not None]
     asks = userid is not None and any(each.first_order and each.holds_at(moment) for each in known)
     first = asks and userid is not None and not deps.orders.has_ordered(userid)
-    return Shopper(moment, tuple(codes), group, is_first_order=first)
+    return Shopper(moment, tuple(codes), group, is_first_order=first, has_account=userid is not None)
 
 
 def plan_uses(deps: Dependencies, priced: Quote, email: str) -> PlannedUses:

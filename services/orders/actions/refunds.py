@@ -1,6 +1,6 @@
 """Paying back: decided by a refund document (numbered, so two cannot pass each other), then settled at the provider."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from services.orders.actions import credits
@@ -161,7 +161,8 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     """Has the provider pay every refund that it was not seen to pay yet; its key is the refund's reference.
 
     What staff took in cash or otherwise they pay back themselves: `record_refund`.
-    Of money that is only reserved a refund is what is not captured: `rules.captures`; the whole is released.
+    Of money that is only reserved a refund is what is not captured: `rules.captures`; the whole is released. What another order's
+    reserved money has paid for, in an exchange, waits until that is captured: a provider pays back nothing that it has not taken.
     """
     payment = found.require_payment()
     for refund in found.refunds:
@@ -172,8 +173,11 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         back, part = refund.get("credits", []), charged_part(refund)
         if found.is_exchanged(refund):
             _, back, part = moved_money(refund)
+        firsts = _first_orders(deps, back)
+        if any(first.was_reserved and not first.captured for first in firsts.values()):
+            continue
         for credit in back:
-            _give_credit_back(deps, credit, orderid, refund)
+            _give_credit_back(deps, credit, orderid, refund, firsts)
         if part and refund.get("by_hand"):
             continue
         ref: str | None = payment["provider_ref"]
@@ -224,12 +228,26 @@ def record_refund(
     return found.with_document(settlement)
 
 
-def _give_credit_back(deps: Dependencies, credit: CreditPayment, orderid: str, refund: Refund) -> None:
-    """To the gift card or store credit; what goods had paid that came back, to who had paid for those."""
+def _first_orders(deps: Dependencies, back: Sequence[CreditPayment]) -> dict[str, OrderDocuments]:
+    """The orders whose money has paid for others' goods, by id."""
+    return {credit["id"]: deps.orders.order(credit["id"]) for credit in back if credit["kind"] == EXCHANGE}
+
+
+def _give_credit_back(
+    deps: Dependencies,
+    credit: CreditPayment,
+    orderid: str,
+    refund: Refund,
+    firsts: Mapping[str, OrderDocuments],
+) -> None:
+    """To the gift card or store credit; what goods had paid that came back, to who had paid for those. Of reserved money that the bank
+    let go nothing was paid, and nothing goes back."""
     if credit["kind"] != EXCHANGE:
         credits.refund(deps, credit, orderid, refund["reference"], refund["reason"])
         return
-    first = deps.orders.order(credit["id"])
+    first = firsts[credit["id"]]
+    if first.was_reserved and not any(each["total"]["amount"] for each in first.captured.values()):
+        return
     provider = deps.provider(first.require_payment()["provider"])
     provider.refund(credit["id"], first.charge_ref, f"{orderid}-{refund['reference']}", credit["amount"])
 

@@ -60,7 +60,7 @@ def invoice_page(found: OrderDocuments, invoice: Invoice) -> PrintedPage:
         gettext("Invoice %(number)s", number=invoice["number"]),
         invoice["date"],
         invoice["seller"],
-        [*_customer(found.customer), _details(order, payment, invoice)],
+        [*_customer(found), _details(order, payment, invoice)],
         [_bought(order["basket"]), *_tax_table(order.get("taxes", []))],
         _sums(order),
     )
@@ -83,7 +83,7 @@ def credit_note_page(found: OrderDocuments, note: CreditNote, refund: Refund) ->
         gettext("Credit note %(number)s", number=note["number"]),
         note["date"],
         note["seller"],
-        [*_customer(found.customer), details],
+        [*_customer(found), details],
         _tax_table(refund.get("taxes", [])),
         [*back, [gettext("Credited in all"), localized(refund["total"])]],
     )
@@ -110,7 +110,7 @@ def packing_slip_page(
         gettext("Packing slip %(number)s", number=name_of(order)),
         parcel["date"] if parcel else order["date"],
         seller,
-        [*_receiver(found.customer), section(gettext("Details"), facts=facts)],
+        [*_receiver(found), section(gettext("Details"), facts=facts)],
         [table],
         [],
         [
@@ -148,17 +148,20 @@ def section(title: str, lines: Iterable[str] = (), facts: list[list[str]] | None
     return {"title": title, "lines": list(lines), "facts": facts or []}
 
 
-def _customer(customer: Customer | None) -> list[Section]:
+def _customer(found: OrderDocuments) -> list[Section]:
     """Who bought and where it went; nothing of a person who was erased."""
+    customer = found.customer
     if customer is None:
         return []
     who = [text for text in (customer["name"], customer["email"]) if text]
-    return [*([section(gettext("Customer"), who)] if who else []), *_receiver(customer)]
+    return [*([section(gettext("Customer"), who)] if who else []), *_receiver(found)]
 
 
-def _receiver(customer: Customer | None) -> list[Section]:
-    lines = _address_lines(customer) if customer else []
-    return [section(gettext("Goes to"), lines)] if lines else []
+def _receiver(found: OrderDocuments) -> list[Section]:
+    """The address; goods that are collected go nowhere."""
+    lines = _address_lines(found.customer) if found.customer else []
+    is_collected = "collect_from" in found.order.get("shipping", {})
+    return [section(gettext("Address") if is_collected else gettext("Goes to"), lines)] if lines else []
 
 
 def _address_lines(customer: Customer) -> list[str]:

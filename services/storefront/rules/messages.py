@@ -167,6 +167,7 @@ _CODES = {
     "first_order_only": _(
         "%(code)s is for the first order of an account: log in or register, and use it then."
     ),
+    "not_first_order": _("%(code)s is for the first order of an account, and yours has ordered before."),
     "not_these_products": _("%(code)s does not apply to what is in your basket."),
     "other_currency": _("%(code)s does not hold in this currency."),
     "not_combinable": _("%(code)s cannot be combined with the other discounts of this order."),

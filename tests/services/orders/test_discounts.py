@@ -138,6 +138,16 @@ def test_free_delivery_is_of_the_methods_it_names_and_the_usual_one_stays_chosen
     assert [option["price"]["amount"] for option in found.shipping_options] == [0, 900]
 
 
+def test_free_delivery_is_used_by_an_order_whose_delivery_it_makes_cheaper() -> None:
+    """Not by one that is collected, or goes by a method that it does not name."""
+    goods = {"cup": (product("cup", 300), 1)}
+    assert priced(goods, [offer(FreeDelivery(), codes=("FREE",))], "FREE").promotions
+    other = priced(goods, [offer(FreeDelivery(frozenset({"van"})), codes=("FREE",))], "FREE")
+    assert (other.shipping["id"], other.delivery["amount"], other.promotions) == ("post", 400, ())
+    both = priced(goods, [offer(Percent(1000), FreeDelivery(frozenset({"van"})), codes=("FREE",))], "FREE")
+    assert len(both.promotions) == 1
+
+
 def test_promotions_act_on_the_goods_they_name() -> None:
     goods = {
         "pan": (product("pan", 1000, path=("Home", "Kitchen", "Pans")), 1),
@@ -171,6 +181,7 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("not_yet", {"starts": "2026-11-23"}, {}),
     ("not_for_you", {"groups": frozenset({"trade"})}, {"group": "staff"}),
     ("first_order_only", {"first_order": True}, {}),
+    ("not_first_order", {"first_order": True}, {"has_account": True}),
     ("minimum_not_reached", {"minimums": {"GBP": 1001}}, {}),
     ("other_currency", {"minimums": {"EUR": 1}}, {}),
     ("not_these_products", {"products": frozenset({"pot"})}, {}),

@@ -163,7 +163,7 @@ def test_a_code_for_first_orders_is_for_accounts_that_have_none(shop: Shop) -> N
     eventually(
         lambda: (
             quoted(shop.orders, {kettle: 1}, first, by=clone(newcomer)).json().get("reason")
-            == "first_order_only"
+            == "not_first_order"
         )
     )
 

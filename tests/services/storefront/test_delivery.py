@@ -244,6 +244,10 @@ def test_what_is_collected_needs_no_delivery(guest: Visitor) -> None:
     assert "The shop 2 Mill Lane Bath" in page.text
     assert "Total £25.00" in page.text
     assert b"Click and collect\nThe shop\n2 Mill Lane" in page.body, "a line of its own"
+    assert "Goes to" not in page.text
+    invoice = guest.get(page.link("Invoice"))
+    assert "Goes to" not in invoice.text
+    assert " Address " in invoice.text
 
 
 def sent_emails(shop: Shop) -> list[str]:

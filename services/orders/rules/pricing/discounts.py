@@ -30,6 +30,7 @@ REASONS: Final = {
     "expired": "It is not valid any more.",
     "not_for_you": "It is for certain customers only; log in if you are one of them.",
     "first_order_only": "It is for the first order of an account: log in, if this is yours.",
+    "not_first_order": "It is for the first order of an account, and yours has ordered before.",
     "not_these_products": "It does not apply to what is in this order.",
     "minimum_not_reached": "It needs more goods.",
     "other_currency": "It does not hold in this currency.",
@@ -61,7 +62,7 @@ def used_up(typed: str) -> CodeUsedUp:
 
 @dataclass(frozen=True)
 class Shopper:
-    """What promotions ask about who buys: `moment` is now, `is_first_order` is asked only where one depends on it.
+    """What promotions ask about who buys: `moment` is now, `is_first_order` is asked only where one depends on it; a guest has no account.
 
     `used_up`: promotions that apply by themselves, but to no order like this any more.
     """
@@ -70,6 +71,7 @@ class Shopper:
     codes: tuple[str, ...] = ()
     group: str = ""
     is_first_order: bool = False
+    has_account: bool = False
     used_up: frozenset[str] = frozenset()
 
 
@@ -136,7 +138,7 @@ def _problem(promotion: Promotion, cart: Cart, shopper: Shopper) -> tuple[str, s
     if promotion.groups and shopper.group not in promotion.groups:
         return "not_for_you", ""
     if promotion.first_order and not shopper.is_first_order:
-        return "first_order_only", ""
+        return ("not_first_order" if shopper.has_account else "first_order_only"), ""
     if not lines:
         return "not_these_products", ""
     if promotion.minimums and minimum is None:

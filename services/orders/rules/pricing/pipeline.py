@@ -56,7 +56,8 @@ class QuoteRequest:
 
 @dataclass(frozen=True)
 class Quote:
-    """What an order costs and why, in the order's own words. `goods` are before discounts; `promotions` are those that were applied, with their codes.
+    """What an order costs and why, in the order's own words. `goods` are before discounts; `promotions` are those that
+    took something off, with their codes: free delivery takes nothing off what is collected, and is not used up by it.
 
     `costs`: what one piece costs the shop, by SKU or productid, where that is known; for staff alone.
     """
@@ -148,7 +149,11 @@ def quote_of(cart: Cart) -> Quote:
         lines=lines,
         goods=money(sum(line.regular_price for line in cart.lines), currency),
         discounts=[_discount(discount, currency) for discount in cart.discounts],
-        promotions=tuple((discount.promotion, discount.code) for discount in cart.discounts),
+        promotions=tuple(
+            (discount.promotion, discount.code)
+            for discount in cart.discounts
+            if discount.amount or _frees(discount, cart.shipping)
+        ),
         shipping={**_offer(cart.shipping, currency), "tax": applied[-1]},
         shipping_options=[_offer(option, currency) for option in cart.options],
         unpriced_shipping=[
@@ -169,6 +174,13 @@ def by_rate(applied: list[AppliedTax]) -> list[AppliedTax]:
         before = found.get(key)
         found[key] = _added(before, tax) if before else tax
     return list(found.values())
+
+
+def _frees(discount: Discount, shipping: ShippingOption) -> bool:
+    """Whether it makes the delivery that was chosen cheaper."""
+    return shipping.price < shipping.regular_price and any(
+        free.frees(shipping.method.id) for free in discount.free_delivery
+    )
 
 
 def _is_due(tax: AppliedTax) -> bool:

@@ -158,10 +158,10 @@ def _customer(found: OrderDocuments) -> list[Section]:
 
 
 def _receiver(found: OrderDocuments) -> list[Section]:
-    """The address; goods that are collected go nowhere."""
+    """The address; goods that are collected, and gift cards by e-mail, do not go there."""
     lines = _address_lines(found.customer) if found.customer else []
-    is_collected = "collect_from" in found.order.get("shipping", {})
-    return [section(gettext("Address") if is_collected else gettext("Goes to"), lines)] if lines else []
+    goes_there = not found.goes_by_email and "collect_from" not in found.order.get("shipping", {})
+    return [section(gettext("Goes to") if goes_there else gettext("Address"), lines)] if lines else []
 
 
 def _address_lines(customer: Customer) -> list[str]:

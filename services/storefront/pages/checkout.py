@@ -84,7 +84,8 @@ def place() -> str | BaseResponse:
         return _already_ordered(error.orderid, paid=error.paid)
     except Invalid as error:
         form.add_errors(error)
-        return _page(form, form.general)
+        is_of_delivery = error.code == "shipping_not_available"
+        return _page(form, messages.message(error) if is_of_delivery else form.general)
     except AisleError as error:
         if error.status not in (402, 409) and error.code not in PROVIDERS_AWAY:
             raise

@@ -71,6 +71,9 @@ _SENTENCES = {
     "carrier_unavailable": _(
         "The carrier does not tell its price just now, and nothing was charged. Try again in a moment, please."
     ),
+    "shipping_not_available": _(
+        "The delivery method that you had chosen is not offered for this order at this address: look at the one that is chosen now."
+    ),
     "tax_unavailable": _(
         "The tax of your order cannot be worked out just now, and nothing was charged. Try again in a moment, please."
     ),

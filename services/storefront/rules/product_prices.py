@@ -10,7 +10,7 @@ from services.storefront.rules.terms import amounts, amounts_text
 from services.storefront.translation import gettext as _
 from shared.clock import iso
 from shared.errors import Invalid
-from shared.money import Money, money
+from shared.money import Money, card_step, money
 from shared.types import Json
 
 SALE_FIELDS: Final = ("sale", "sale_from", "sale_until")
@@ -23,6 +23,18 @@ def regular_price(product: Json) -> Money:
     regular = product.get("prices") or {price["currency"]: price["amount"]}
     currency = price["currency"] if price else next(iter(regular))
     return money(regular[currency], currency)
+
+
+def not_payable_by_card(product: Json) -> list[Money]:
+    """Prices of a product and its variants that are no multiple of what card payments take in their currency, such as 1.234 dinars."""
+    offers = (product, *product.get("variants", ()))
+    tables = [
+        *(each.get(name) or {} for each in offers for name in ("prices", "delivery_prices")),
+        *(table for each in offers for table in (each.get("group_prices") or {}).values()),
+        *(sale.get("prices", {}) for each in offers for sale in each.get("sales") or ()),
+    ]
+    found = {each for table in tables for each in table.items()}
+    return [money(amount, currency) for currency, amount in sorted(found) if amount % card_step(currency)]
 
 
 def values_of(product: Json) -> dict[str, str]:

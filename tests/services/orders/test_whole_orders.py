@@ -24,7 +24,9 @@ from tests.services.orders.test_shop_settings import CALIFORNIA, GERMANY, UK
 
 ORDERS: Final = int(os.environ.get("RANDOM_ORDERS", "15"))
 SEED: Final = int(os.environ.get("RANDOM_SEED", "18"))
-PLACES: Final = (UK, GERMANY, CALIFORNIA)
+NEW_YORK: Final = CALIFORNIA | {"region": "NY", "city": "Albany", "postcode": "12207"}
+QUEBEC: Final = CALIFORNIA | {"country": "CA", "region": "QC", "city": "Montréal", "postcode": "H2X 1Y4"}
+PLACES: Final = (UK, GERMANY, CALIFORNIA, NEW_YORK, QUEBEC)
 CLASSES: Final = ("standard", "reduced", "books")
 CONDITIONS: Final = ("resaleable", "damaged")
 RATES: Final[tuple[dict[str, Any], ...]] = (
@@ -42,7 +44,19 @@ RATES: Final[tuple[dict[str, Any], ...]] = (
         "included": False,
         "tax_class": "reduced",
     },
+    {"country": "US", "region": "NY", "name": "NY tax", "rate": 8.875, "included": False},
+    {"country": "CA", "name": "GST", "rate": 5, "included": False},
+    {"country": "CA", "region": "QC", "name": "GST and QST", "rate": 14.975, "included": False},
+    {"country": "CA", "name": "GST on books", "rate": 2.5, "included": False, "tax_class": "books"},
 )
+DUE: Final = {
+    ("GB", ""): ("VAT", "Reduced VAT", "Zero"),
+    ("DE", ""): ("MwSt.", "MwSt.", "MwSt. 7"),
+    ("US", "CA"): ("Sales tax", "Food", "Sales tax"),
+    ("US", "NY"): ("NY tax", "NY tax", "NY tax"),
+    ("CA", "QC"): ("GST and QST", "GST and QST", "GST on books"),
+}
+"""The rate of each of CLASSES at each place."""
 BY_DIGITS: Final = {
     digits: sorted(each for each in CURRENCIES if MINOR_UNITS.get(each, 2) == digits) for digits in (0, 2, 3)
 }
@@ -60,6 +74,7 @@ class Buyer:
     currency: str
     card: Doc = field(default_factory=dict)
     credit: int = 0
+    classes: dict[str, str] = field(default_factory=dict)
 
     def endow(self) -> None:
         if self.chance.random() < 0.6:
@@ -125,6 +140,7 @@ class Buyer:
         }
         answer = self.shop.admin.post(f"{self.shop.products}/v1/products", json=body, timeout=30)
         assert answer.status_code == 201, answer.text
+        self.classes[productid] = more.get("tax_class", "standard")
         return productid
 
 
@@ -183,12 +199,21 @@ def test_every_sum_of_a_random_order_adds_up_to_its_end(
     assert all(
         order[name] == shown[name] for name in ("items", "discounts", "total", "credits", "to_pay", "goods")
     )
+    check_rates(order, buyer, asked["address"])
     check_prices(order)
     check_payment(order, buyer, charged_at(ledger, order["orderid"]))
     order = sent_back(buyer, order)
     refunds = [doc for doc in database.partition(f"order{order['orderid']}").all() if doc["type"] == "refund"]
     check_taxes(order, refunds)
     check_all_paid_back(order, buyer, charged_at(ledger, order["orderid"]))
+
+
+def check_rates(order: Doc, buyer: Buyer, place: Doc) -> None:
+    """Which rate each line has, by the table above."""
+    due = dict(zip(CLASSES, DUE[place["country"], place.get("region", "")], strict=True))
+    for line in order["items"]:
+        name = "Gift card" if line.get("gift_card") else due[buyer.classes[line["productid"]]]
+        assert line["tax"]["name"] == name
 
 
 def check_prices(order: Doc) -> None:

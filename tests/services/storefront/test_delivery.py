@@ -261,6 +261,8 @@ def test_methods_follow_the_postcode(guest: Visitor) -> None:
     priced(guest, "lamp-1")
     page = chosen(guest, **BELFAST)
     assert page.choices["shipping"] == ["collect"]
+    assert "The delivery method that you had chosen is not offered" in page.text
+    assert "Choose one of" not in page.text, "ids are for programs"
     every = ["van", "collect", "royal", "swift"]
     eventually(lambda: chosen(guest, **LEEDS).choices["shipping"] == every)
 

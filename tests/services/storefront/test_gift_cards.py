@@ -188,6 +188,7 @@ def test_a_gift_card_is_sold_for_somebody_else(shop: Shop, keeper: Visitor) -> N
     to = "dear-friend@example.com"
     page = checked_out(visitor, card="tok_ok", gift_email=to, gift_name="Dear", gift_message="Buy a vase!")
     assert "Total £30.00" in page.text
+    assert "Goes to" not in page.text
     reader = Visitor(shop.urls["storefront"])
     text = eventually(lambda: CODE.search(reader.get(f"/mailbox?to={to}").text) and reader.page.text)
     assert "Buy a vase!" in text

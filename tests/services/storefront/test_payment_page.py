@@ -5,12 +5,13 @@ import secrets
 import time
 from collections.abc import Iterator
 
+import orjson
 import pytest
 
 from tests.bench.running import ADMIN_EMAIL
-from tests.people import PASSWORD, register
+from tests.people import PASSWORD, Person, register
 from tests.services.orders.stripe_shop import StripeShop, stripe_shop
-from tests.services.storefront.conftest import load_goods, log_in
+from tests.services.storefront.conftest import load_goods, log_in, product
 from tests.services.storefront.test_customer import put_in_basket
 from tests.services.storefront.test_gift_cards import issued
 from tests.services.storefront.test_vouchers import new_code, promotion
@@ -304,6 +305,27 @@ def captures(page: Page) -> list[str]:
     """What the desk's page of an order says is reserved, taken and still open."""
     (shown,) = re.findall(r'id="captures">(.*?)</dl>', page.body.decode(), re.DOTALL)
     return re.findall(r"<dd>(.*?)</dd>", shown)
+
+
+def test_the_desk_names_prices_that_no_card_can_pay(cards: StripeShop) -> None:
+    """In currencies with three decimals, of which Stripe takes whole tens."""
+    keeper, admin = (
+        Visitor(cards.base),
+        Person(cards.shop.urls["users"], ADMIN_EMAIL, cards.shop.admin_password),
+    )
+    log_in(keeper, ADMIN_EMAIL, cards.shop.admin_password)
+    for name, fils in (("odd-lamp", 1234), ("even-lamp", 1230)):
+        line = product(name, "Lamp", ["Home", "Lamps"], 1200)
+        line |= {"prices": {"GBP": 1200, "KWD": fils}, "delivery_prices": {"GBP": 300, "KWD": 1500}}
+        answer = admin.post(
+            f"{cards.shop.urls['products']}/v1/products/import",
+            data=orjson.dumps(line),
+            headers={"Content-Type": "application/x-ndjson"},
+        )
+        assert not answer.json()["failed"], answer.text
+    assert "Cards cannot pay" in keeper.get("/admin/products/odd-lamp").text
+    assert "1.234" in keeper.page.text.partition("Cards cannot pay")[2][:30]
+    assert "Cards cannot pay" not in keeper.get("/admin/products/even-lamp").text
 
 
 def test_a_saved_card_is_chosen_at_our_checkout(cards: StripeShop) -> None:

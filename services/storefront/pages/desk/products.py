@@ -15,7 +15,7 @@ from services.storefront.rules import backorders, prices, product_prices, publis
 from services.storefront.rules.messages import message
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
-from shared.money import money
+from shared.money import Money, money
 from shared.types import Json
 
 SUMMARIES = (
@@ -216,6 +216,12 @@ def _saved(productid: str, words: str) -> BaseResponse:
     return redirect(url_for("desk.product", productid=productid))
 
 
+def _not_payable(product: Json | None) -> list[Money]:
+    """Prices that the shop's customers could not pay with a card."""
+    takes_cards = dependencies().settings.pays_with == "stripe"
+    return product_prices.not_payable_by_card(product) if product and takes_cards else []
+
+
 def _page(product: Json | None, shown: ProductForm, etag: str, stock: forms.Form | None = None) -> str:
     return render_template(
         "desk/product.html",
@@ -227,6 +233,7 @@ def _page(product: Json | None, shown: ProductForm, etag: str, stock: forms.Form
         pictures=shown.pictures,
         max_bytes=dependencies().settings.picture_bytes,
         max_pictures=MAX_PICTURES,
+        not_payable=_not_payable(product),
         sku=request.form.get("sku", ""),
         product_notes=services().products.notes(token(), product["productid"]) if product else [],
         note=restore(forms.Form(forms.NOTE), url_for("desk.note_product", productid=product["productid"]))

@@ -86,7 +86,7 @@ class Cloudant(CloudantV1):  # type: ignore[misc]  # the SDK has no types
         **options: Any,
     ) -> dict[str, Any]:
         """What `send` sends. The SDK itself prepares what it has rules for, such as ids that may not begin with an underscore, and
-        calls of other shapes than JSON. Raises ValueError by those rules."""
+        calls of other shapes than JSON. Raises ValueError by those rules, which are all about underscores at the beginning of a part of a path."""
         if (
             headers is None
             or args
@@ -95,7 +95,7 @@ class Cloudant(CloudantV1):  # type: ignore[misc]  # the SDK has no types
             or self.default_headers
             or self.enable_gzip_compression
             or url.endswith("/")
-            or not _is_plain(headers.get(_ANALYTICS, ""))
+            or not ("/_" not in url or _is_plain(headers.get(_ANALYTICS, "")))
         ):
             return super().prepare_request(  # type: ignore[no-any-return]
                 method, url, *args, headers=headers, params=params, data=data, files=files, **options

@@ -134,9 +134,19 @@ def test_an_error_is_the_sdk_s() -> None:
     assert raised.value.status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("get_document", ("d", "_all_docs")),
+        ("put_document", ("d", "_x", {"a": 1})),
+        ("get_attachment", ("d", "a", "_x")),
+    ],
+)
 @pytest.mark.parametrize("kind", [CloudantV1, Cloudant])
-def test_an_id_that_begins_with_an_underscore_is_refused(kind: type[CloudantV1]) -> None:
+def test_an_id_that_begins_with_an_underscore_is_refused(
+    kind: type[CloudantV1], operation: str, arguments: tuple[Any, ...]
+) -> None:
     made, session = client(kind, Response(200, [JSON], b"{}"))
     with pytest.raises(ValueError, match="invalid _ character"):
-        made.get_document("d", "_all_docs")
+        getattr(made, operation)(*arguments)
     assert session.sent == {}

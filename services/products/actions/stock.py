@@ -15,7 +15,7 @@ from services.products.documents import (
     settlement_id,
 )
 from services.products.rules import ledger as rules
-from services.products.rules.ledger import Head, Line, OutOfStock
+from services.products.rules.ledger import Head, Line, OutOfStock, after, line_of
 from services.products.rules.variants import skus_of
 from services.products.store.ledger import too_few_nodes
 from shared.clock import parse
@@ -199,6 +199,9 @@ def _complete_reservation(
 ) -> None:
     """Who was refused a reservation, or has it on too few nodes of a cluster (another request for the order may have it on the others),
     gives its slot back; the latter asks again. Raises TooManyConflicts."""
+    if all(row.rev and not row.accepted for row in (*claimed, *taken)):
+        deps.ledger.remember({line_of(slot): after(slot) for slot in slots})
+        return
     repeated = []
     for line, slot, claim, written in zip(lines, slots, claimed, taken, strict=True):
         is_own = deps.ledger.is_own(slot, written)

@@ -10,7 +10,8 @@ from services.products.actions import maintenance, stock
 from services.products.actions.conflicts import settle_conflicts
 from services.products.dependencies import Dependencies
 from services.products.documents import DESIGN, SETTLEMENT, product_id, settlement_id, slot_id
-from services.products.rules.ledger import Line
+from services.products.rules.ledger import Head, Line
+from services.products.store.slot_cache import SlotCache
 from shared.clock import iso, now, timestamp
 from shared.couch import Server
 from tests.services.products.conftest import Shop, eventually, open_as_worker, product
@@ -51,6 +52,25 @@ def end(
 ) -> int:
     body = {"items": reservation(orderid, *items, taxonomy=taxonomy)["items"], **more}
     return shop.service(f"/v1/internal/reservations/{orderid}/{how}", body).status
+
+
+def test_the_slots_of_a_reservation_are_remembered_in_one_call(
+    shop: Shop, deps: Dependencies, monkeypatch: pytest.MonkeyPatch
+):
+    shop.load([product("together1", stock=5), product("together2", stock=7)])
+    lines = [Line("together1", tuple(KITCHEN), 1), Line("together2", tuple(KITCHEN), 2)]
+    remembered, put = [], SlotCache.put
+
+    def counted(cache: SlotCache, heads: dict[Line, Head]) -> None:
+        remembered.append(len(heads))
+        put(cache, heads)
+
+    monkeypatch.setattr(SlotCache, "put", counted)
+    for number in range(2):
+        remembered.clear()
+        stock.reserve(deps, f"together{number}", lines, iso(now() + timedelta(minutes=15)), timestamp())
+    assert remembered == [2]
+    assert [deps.ledger.cached_heads(lines)[line].level for line in lines] == [3, 3]
 
 
 def test_two_hundred_buyers_and_ten_units(shop: Shop):

@@ -1,15 +1,27 @@
 """What buying a label takes, for a parcel that goes out or comes back: a provider, the two addresses, the weight."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from services.orders.clients.labels import LabelProvider
 from services.orders.declarations.parts import line_key
 from services.orders.dependencies import Dependencies
 from services.orders.documents import LABEL_REFUND, order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.labels import LabelRefused, NoLabelProvider, Place, place, weight
+from services.orders.rules.labels import (
+    LabelRefused,
+    NoLabelProvider,
+    Place,
+    crosses_customs,
+    place,
+    weight,
+)
 from services.orders.rules.writing import event_fields
+
+CUSTOMS: Final = (
+    "This parcel crosses a customs border, and labels are bought here without a customs declaration. "
+    "Buy it at the carrier, and write down courier and tracking number where the parcel is dispatched."
+)
 
 
 def label_provider(deps: Dependencies) -> LabelProvider:
@@ -39,6 +51,17 @@ def shops_place(deps: Dependencies, address: str, problem: str) -> Place:
     if there is None:
         raise LabelRefused(problem)
     return there
+
+
+def ends_of(
+    deps: Dependencies, found: OrderDocuments, shop_address: str, problem: str
+) -> tuple[Place, Place]:
+    """The customer's place and the shop's. Raises LabelRefused as the two above, and where a customs border lies between them: what carriers
+    want to know there (codes and origins of goods) the shop does not keep."""
+    customer, shop = customers_place(deps, found), shops_place(deps, shop_address, problem)
+    if crosses_customs(customer.parts["country"], shop.parts["country"]):
+        raise LabelRefused(CUSTOMS)
+    return customer, shop
 
 
 def weight_of(deps: Dependencies, found: OrderDocuments, lines: Sequence[Any], said: int | None) -> int:

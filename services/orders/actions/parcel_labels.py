@@ -7,7 +7,7 @@ for the very same one, which the provider sells once.
 from typing import Any, Final, cast
 
 from services.orders.actions.backorders import check_stock
-from services.orders.actions.labels import customers_place, give_back, label_provider, shops_place, weight_of
+from services.orders.actions.labels import ends_of, give_back, label_provider, weight_of
 from services.orders.actions.parcels import dispatch_order
 from services.orders.actions.refunds import MAX_ATTEMPTS, OrderBusy, same_request
 from services.orders.declarations.labels import CANCELLED, REFUSED, Label, LabelledLine
@@ -197,8 +197,7 @@ def _parcel(
 ) -> LabelParcel:
     order = found.order
     return LabelParcel(
-        customers_place(deps, found),
-        shops_place(deps, "", NO_ADDRESS),
+        *ends_of(deps, found, "", NO_ADDRESS),
         grams,
         f"{order['orderid']}-label{number}",
         order["total"]["currency"],

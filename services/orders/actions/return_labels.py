@@ -6,7 +6,7 @@ very same one, which the provider sells once.
 
 from typing import Final
 
-from services.orders.actions.labels import customers_place, give_back, label_provider, shops_place, weight_of
+from services.orders.actions.labels import ends_of, give_back, label_provider, weight_of
 from services.orders.actions.return_requests import ReturnNotApproved, by_number, by_reference
 from services.orders.clients.labels import LabelProvider
 from services.orders.declarations.labels import Label
@@ -113,8 +113,7 @@ def _with_shipment(
 def _parcel(deps: Dependencies, found: OrderDocuments, back: OrderReturn, grams: int | None) -> LabelParcel:
     order = found.order
     return LabelParcel(
-        customers_place(deps, found),
-        shops_place(deps, deps.terms.returns.address, NO_ADDRESS),
+        *ends_of(deps, found, deps.terms.returns.address, NO_ADDRESS),
         weight_of(deps, found, back.lines, grams),
         f"{order['orderid']}-{back.reference}",
         order["total"]["currency"],

@@ -24,6 +24,16 @@ REFUND_STATUSES: Final = (SUBMITTED, REFUNDED, REJECTED, NOT_APPLICABLE, NOT_BOU
 GIVEN_BACK: Final = (SUBMITTED, REFUNDED)
 IN_FLIGHT: Final = timedelta(seconds=60)
 """A purchase that has begun, or a parcel that is handed over, is written down by then."""
+CUSTOMS_UNIONS: Final = (
+    frozenset(
+        "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MC MT NL PL PT RO SE SI SK SM".split()
+    ),
+    frozenset(("GB", "GG", "IM", "JE")),
+    frozenset(("CH", "LI")),
+    frozenset(("US", "PR")),
+)
+"""Countries without customs between them: the Union's (with Monaco and San Marino), the United Kingdom's, Switzerland's, the United States'.
+Parts of a country that lie outside, such as the Canary Islands, are not told apart."""
 _WORD: Final = re.compile(r"\w+")
 _TELLING: Final = 4
 """Letters of a word that says whose address it is."""
@@ -91,6 +101,11 @@ def place(name: str, address: Any, own_country: str) -> Place | None:
     """None where it lacks what carriers ask for: a street and a city."""
     parts = postal_parts(address, own_country)
     return Place(name, parts) if parts.get("line1") and parts.get("city") else None
+
+
+def crosses_customs(one: str, other: str) -> bool:
+    """Whether goods between these countries (ISO 3166-1) are declared at a border."""
+    return one != other and not any({one, other} <= union for union in CUSTOMS_UNIONS)
 
 
 def weight(lines: Sequence[Any], grams: dict[str, int]) -> int:

@@ -75,6 +75,10 @@ TEXTS: Final = (
     _("LABEL_PROVIDER names nobody who sells labels."),
     _("The customer's address is not there any more."),
     _("The customer's address lacks a street or a city, which carriers ask for."),
+    _(
+        "This parcel crosses a customs border, and labels are bought here without a customs declaration. "
+        "Buy it at the carrier, and write down courier and tracking number where the parcel is dispatched."
+    ),
     _("Write street, postcode and city of where returned goods go, in the shop's settings."),
     _("Say what the parcel weighs: not all of its goods have a weight."),
     _("The label cannot be fetched just now."),

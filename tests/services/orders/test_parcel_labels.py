@@ -12,6 +12,7 @@ from services.orders.actions import fulfilment, parcel_labels
 from services.orders.dependencies import Dependencies
 from services.orders.rules import parcel_labels as rules
 from services.orders.rules import steps
+from services.orders.rules.labels import crosses_customs
 from services.orders.rules.margin import margin_of
 from shared.clock import now
 from shared.errors import Unavailable
@@ -381,6 +382,26 @@ def test_what_cannot_be_bought_says_why(
     for person in (customer, requests.Session()):
         assert shop.post(person, labels_path(order), {}).status_code in (401, 403)
         assert pdf(shop, person, order, 2).status_code in (401, 403)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "crosses"),
+    [("GB", "GB", False), ("GB", "IM", False), ("DE", "FR", False), ("GB", "FR", True), ("DE", "CH", True)],
+)
+def test_where_goods_are_declared(one: str, other: str, crosses: bool) -> None:
+    assert crosses_customs(one, other) is crosses_customs(other, one) is crosses
+
+
+def test_a_parcel_across_a_customs_border_is_refused_before_anything_is_bought(
+    shop: Shop, customer: Person, kettle: str, easypost: EasyPostStandIn
+) -> None:
+    there = {"name": "Ada", "line1": "2 Rue Haute", "city": "Paris", "postcode": "75001", "country": "FR"}
+    order, before = shop.placed(customer, {kettle: 1}, address=there), len(easypost.shipments)
+    refused = buy(shop, order)
+    assert (refused.status_code, refused.json()["code"]) == (409, "label_refused")
+    assert "Buy it at the carrier" in refused.json()["detail"], "says what to do"
+    assert len(easypost.shipments) == before
+    assert read(shop, order)["labels"] == []
 
 
 def test_goods_that_wait_get_no_label_before_they_are_here(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from services.storefront.rules import messages
+from services.storefront.rules import audit, messages
 from services.storefront.rules.service_texts import is_known
 from shared.errors import AisleError
 
@@ -155,8 +155,17 @@ def test_a_sentence_without_words_is_found() -> None:
     assert [is_known(each) for each in found] == [False, False]
 
 
+def test_every_act_of_staff_has_words_in_the_audit_trail() -> None:
+    sources = [path.read_text() for path in ROOT.glob("services/*/resources/**/*.py")]
+    acts = {act for source in sources for act in re.findall(r'@audited\(\s*"([^"]+)"', source)}
+    assert len(acts) > 50
+    assert acts - set(audit._ACTIONS) == set()
+
+
 FOR_THE_API = {
     "The parcels have no numbers of their own yet.",  # a courier's
+    "One of them may just be bought.",  # a replica's, as the next
+    "Which shipment stays is not settled yet.",
     # of errors whose codes have words, made elsewhere
     "Nothing was charged; order again with a new Idempotency-Key.",
     "This attempt to order was ended; order again with a new Idempotency-Key.",

@@ -1,14 +1,18 @@
 """Orders that wait for goods: what the stock's chain says of them is written down, once, whoever asks and however often."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.backorders import backordered, next_wait
 from services.orders.store import Choice
+from shared.couch import Doc
 from shared.errors import Conflict
 
 PAGE = 100
+MAX_PAGES = 5
+LOOK: Final = "orders-waiting-for-goods"
 FIRST_TIME, LAST_TIME = "0000", "9999"
 
 
@@ -28,22 +32,28 @@ def check_stock(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 def look_for_goods(deps: Dependencies) -> list[str]:
     """Ids of orders whose goods have come, wholly or in part, the oldest first: that is written by then.
 
-    1 global query for each hundred orders that wait, with them 1 read and 1 call.
+    Looks at so many orders a time, and goes on behind them the next time; which of them get what came says the stock's chain, whoever is
+    looked at first. 1 read, and for each hundred orders that wait 1 global query, 1 read and 1 call.
     """
-    return [orderid for orderids in _waiting_orders(deps) for orderid in _come(deps, orderids)]
-
-
-def _waiting_orders(deps: Dependencies) -> Iterator[dict[str, int]]:
-    """How many pieces wait, by order id, of so many orders at a time, the oldest first; a row may be of one that waits no more."""
-    after = None
-    while True:
+    begun = deps.orders.sweep_checkpoint(LOOK).get("after")
+    found: list[str] = []
+    after = begun
+    for _ in range(MAX_PAGES):
         page = deps.summaries.orders_chosen(
             Choice(waiting=True), FIRST_TIME, LAST_TIME, limit=PAGE, after=after, oldest_first=True
         )
-        yield {each["orderid"]: each["waiting"] for each in page.items if each.get("waiting")}
-        if page.next is None:
-            return
+        found += _come(deps, _waiting(page.items))
         after = page.next
+        if after is None:
+            break
+    if after != begun:
+        deps.orders.set_sweep_checkpoint(LOOK, after=after)
+    return found
+
+
+def _waiting(summaries: Sequence[Doc]) -> dict[str, int]:
+    """How many pieces wait, by order id; a row may be of an order that waits no more."""
+    return {each["orderid"]: each["waiting"] for each in summaries if each.get("waiting")}
 
 
 def _come(deps: Dependencies, waiting: dict[str, int]) -> Iterator[str]:

@@ -13,6 +13,8 @@ from redis import Redis
 
 from services.orders.documents import DESIGN as ORDERS
 from services.orders.store.dead_letters import DeadLetterStore
+from services.products.documents import DESIGN as PRODUCTS
+from services.products.store.query_counts import SearchDays
 from shared.clock import timestamp
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.maildir import read_mail
@@ -190,6 +192,16 @@ def write_after_sale(shop: Shop, admin: Person, customer: Person, easypost: Easy
     post(customer, f"{users}/v1/users/me/sync/_bulk_docs", pushed)
 
 
+def search_for_oneself(shop: Shop, customer: Person) -> None:
+    """Counted in Redis a second later, and in a day's document when the worker adds it up."""
+    days = SearchDays(shop.server.open(PRODUCTS))
+    days.add("2026-11-01", "an earlier flush", {f"{PLANTED.lower()} vase": [1, 0, 1], "vase": [9, 1, 5]})
+    query = {"q": f"{PLANTED} jug"}
+    found = customer.get(f"{shop.urls['products']}/v1/products", params=query, timeout=30)
+    assert found.ok, found.text
+    eventually(lambda: any(f"{PLANTED.lower()} jug" in text for _, text in in_redis(shop)))
+
+
 def sent_back(shop: Shop, admin: Person, customer: Person) -> str:
     """An order of which a piece comes back: approved, so that a label is bought for it by the worker."""
     orders = shop.urls["orders"]
@@ -258,12 +270,13 @@ def test_the_search_finds_what_is_there_and_nothing_after_an_erasure(
     customer = register(shop.urls["users"], shop.state / "mail", PLANTED)
     write_everywhere(shop, admin, customer)
     write_after_sale(shop, admin, customer, easypost)
+    search_for_oneself(shop, customer)
     before = traces(shop, PLANTED, customer.email)
     kinds = {where.split()[0].removeprefix(shop.server.prefix) for where in before}
     assert {"users", "products", "orders"} <= kinds
     assert len(before) > 15, before
     assert customer.delete(f"{shop.urls['users']}/v1/users/me", timeout=60).status_code == 204
-    names = (PLANTED, customer.email, customer.email.upper())
+    names = (PLANTED, PLANTED.lower(), customer.email, customer.email.upper())
     left = [*traces(shop, *names)]
     deadline = time.monotonic() + GENEROUS_SECONDS
     while left and time.monotonic() < deadline:

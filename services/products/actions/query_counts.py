@@ -7,11 +7,22 @@ from redis.exceptions import RedisError
 
 from services.products.actions.question import Listed
 from services.products.dependencies import Dependencies
-from services.products.rules.query_counts import DAYS_KEPT, FEW, countable, most_frequent, summed
+from services.products.rules.query_counts import (
+    COMMON_FROM,
+    DAYS_KEPT,
+    FEW,
+    countable,
+    most_frequent,
+    of_person,
+    summed,
+)
 from shared.couch import search_for
 from shared.errors import Unavailable
 
 MAX_POPULAR = 1000
+FLUSH: Final = "flush of searches"
+FORGETTING_SECONDS: Final = 3.0
+"""That an erasure waits for a flush."""
 NOTHING, LITTLE, ANY = "nothing", "little", "any"
 FOUND: Final = {NOTHING: 0, LITTLE: FEW, ANY: None}
 """What a list of queries is asked for: those that found no more than so many products."""
@@ -45,8 +56,27 @@ def flush(deps: Dependencies, now: datetime) -> int:
     Days that are over for long are removed. Raises Unavailable without Redis.
     """
     try:
-        with deps.locks.hold("flush of searches") as acquired:
+        with deps.locks.hold(FLUSH) as acquired:
             return _flush(deps, now) if acquired else 0
+    except RedisError as error:
+        raise Unavailable("Redis does not answer; try again shortly.", retry_after=2) from error
+
+
+def forget_person(deps: Dependencies, name: str) -> int:
+    """Takes queries with the name of a person who is erased out of what was counted; how many there were. Old revisions go with the next
+    compaction. Raises Unavailable without Redis, or while a flush lasts."""
+    try:
+        with deps.locks.hold(FLUSH, wait=FORGETTING_SECONDS) as acquired:
+            if not acquired:
+                raise Unavailable("Searches are being added up; try again shortly.", retry_after=2)
+            counts = summed(
+                [*(day["queries"] for day in deps.search_days.all()), deps.query_counter.pending()]
+            )
+            found = of_person(counts, name, max(COMMON_FROM, deps.settings.searches_shown_from))
+            if found:
+                deps.query_counter.forget(found)
+                deps.search_days.forget(found)
+            return len(found)
     except RedisError as error:
         raise Unavailable("Redis does not answer; try again shortly.", retry_after=2) from error
 

@@ -117,11 +117,13 @@ def reviews_of_person(userid: str) -> Response:
 
 @internal.post("/v1/internal/users/<userid>/forget")
 @require_service
+@internal.arguments(requests.ForgottenPerson, required=False)
 @internal.response(200, answers.Forgotten)
 @time_limit(30)
-def forget(userid: str) -> Response:
-    """Empty the texts of a person's reviews; their stars stay. May be repeated"""
-    return json_answer({"reviews": forget_person(dependencies(), userid)})
+def forget(body: dict[str, str], userid: str) -> Response:
+    """Empty the texts of a person's reviews, whose stars stay, and take searches with their `name` out of what was counted. May be repeated"""
+    searches = query_counts.forget_person(dependencies(), body["name"])
+    return json_answer({"reviews": forget_person(dependencies(), userid), "searches": searches})
 
 
 def _lines(items: list[dict[str, Any]]) -> list[Line]:

@@ -16,6 +16,10 @@ Counts = Mapping[str, Sequence[int | None]]
 told apart within a day, and not across days"""
 
 
+COMMON_FROM: Final = 3
+"""A query of so many people is about nobody."""
+
+
 class Frequent(NamedTuple):
     query: str
     searches: int
@@ -61,6 +65,15 @@ def most_frequent(counts: Counts, at_least: int) -> list[Frequent]:
     found = (Frequent(query, *_complete(count)) for query, count in counts.items())
     shown = [each for each in found if each.people >= at_least]
     return sorted(shown, key=lambda each: (-each.searches, each.query))
+
+
+def of_person(counts: Counts, name: str, common_from: int) -> set[str]:
+    """Queries with all the words of a person's name, unless so many people searched for them: these are about goods."""
+    words = set(words_of(name))
+    if not words:
+        return set()
+    few = (query for query, count in counts.items() if _complete(count)[2] < common_from)
+    return {query for query in few if words <= set(query.split())}
 
 
 def _sum(one: Sequence[int | None] | None, other: Sequence[int | None] | None) -> list[int | None]:

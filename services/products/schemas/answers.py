@@ -286,6 +286,9 @@ class WaitingOrders(Shape):
 
 class Forgotten(Shape):
     reviews = StrictInteger(0, required=True, metadata={"description": "whose texts were emptied"})
+    searches = StrictInteger(
+        0, required=True, metadata={"description": "queries with the name that are no longer counted"}
+    )
 
 
 class Ended(Shape):

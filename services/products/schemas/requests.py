@@ -108,6 +108,14 @@ class StockArgs(Shape):
     sku = Text(1, 64, load_default=None, metadata={"description": "of a variant"})
 
 
+class ForgottenPerson(Shape):
+    name = ma.fields.String(
+        load_default="",
+        validate=ma.validate.Length(max=200),
+        metadata={"description": "searches with all of its words are no longer counted"},
+    )
+
+
 class ReservationLine(Shape):
     productid = Text(1, 64, required=True)
     sku = Text(0, 64, load_default="", metadata={"description": "of a variant"})

@@ -117,6 +117,13 @@ class QueryCounter:
         """What was taken is written. Raises RedisError."""
         self._redis.delete(self._flushing)
 
+    def forget(self, queries: Iterable[str]) -> None:
+        """What Redis holds of these. Raises RedisError."""
+        fields = [(kind + query.encode()).decode() for query in queries for kind in _FIELDS]
+        if fields:
+            for key in (self._flushing, self._pending):
+                self._redis.hdel(key, *fields)
+
     def _send(self) -> None:
         with self._lock:
             buffer, self._buffer = self._buffer, {}
@@ -192,6 +199,13 @@ class SearchDays:
             return
         flushes = [*doc["flushes"], flush][-FLUSHES_REMEMBERED:]
         self._database.put({**doc, "queries": added(doc["queries"], counts), "flushes": flushes})
+
+    def forget(self, queries: set[str]) -> None:
+        """Takes them out of every day. 1 partition query, 1 write for each day that has one. Raises UpdateConflict."""
+        for doc in self.all():
+            if not queries.isdisjoint(doc["queries"]):
+                kept = {query: count for query, count in doc["queries"].items() if query not in queries}
+                self._database.put({**doc, "queries": kept})
 
     def remove(self, docs: Sequence[DailySearches]) -> None:
         """1 write."""

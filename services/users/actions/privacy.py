@@ -63,10 +63,11 @@ def finish_erasure(deps: JobDependencies, userid: str) -> None:
         _release(deps, claim, userid)
         _remove_stock_alerts(deps, claim)
     deps.orders.anonymise(userid, user.get("erasure_email", ""))
-    deps.products.forget(userid)
+    deps.products.forget(userid, user.get("erasure_name", ""))
     if user["erasure"] != "done":
         done: Account = {**user, "erasure": "done", "erasure_claims": [], "updated": timestamp()}
         done.pop("erasure_email", None)
+        done.pop("erasure_name", None)
         deps.store.put(done)
     deps.store.compact()
 
@@ -98,6 +99,7 @@ def _marked_as_erased(user: Account) -> Account:
         "erasure": "started",
         "erasure_claims": [claim_id(email) for email in emails if email],
         "erasure_email": user["email"] if user["email_verified"] else "",
+        "erasure_name": user["name"],
     }
 
 

@@ -55,11 +55,10 @@ class Products(Audited):
         answer = self.http.get(f"/v1/internal/users/{quote(userid, safe='')}/reviews", deadline=30)
         return list(answer["items"])
 
-    def forget(self, userid: str) -> None:
-        """Empties what a person wrote of products; their stars stay. May be repeated. Raises Unavailable."""
-        self.http.post(
-            f"/v1/internal/users/{quote(userid, safe='')}/forget", {}, idempotent=True, deadline=10
-        )
+    def forget(self, userid: str, name: str) -> None:
+        """Empties what a person wrote of products, whose stars stay, and forgets searches with their name. May be repeated. Raises Unavailable."""
+        path = f"/v1/internal/users/{quote(userid, safe='')}/forget"
+        self.http.post(path, {"name": name}, idempotent=True, deadline=10)
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,8 @@ class Account(StoredDocument):
     erasure_claims: NotRequired[list[str]]
     erasure_email: NotRequired[str]
     """The verified address, until an erasure is done: guests' orders with it are erased, too."""
+    erasure_name: NotRequired[str]
+    """Until an erasure is done: searches with it are no longer counted."""
     request: NotRequired[str | None]
     """The Idempotency-Key that made it, as an id."""
 

@@ -7,7 +7,7 @@ from redis import Redis
 
 from services.products.actions import query_counts
 from services.products.dependencies import Dependencies
-from services.products.rules.query_counts import DAYS_KEPT, MAX_QUERIES_A_DAY, added, countable
+from services.products.rules.query_counts import DAYS_KEPT, MAX_QUERIES_A_DAY, added, countable, of_person
 from services.products.store import query_counts as store
 from services.products.store.query_counts import MAX_PENDING
 from shared.clock import now
@@ -206,3 +206,20 @@ def test_what_is_counted_is_bounded(
     deps.query_counter.count("one more", 0, "192.0.2.1")
     eventually(lambda: not deps.query_counter._buffer)
     assert redis.hlen(kept) == 3 * MAX_PENDING
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Ada Lovelace", {"ada lovelace", "lovelace ada mug"}),
+        ("ADA", {"ada lovelace", "lovelace ada mug", "ada"}),
+        ("Rose", set()),
+        ("", set()),
+    ],
+)
+def test_queries_with_all_words_of_a_name_are_a_person_s_unless_many_people_typed_them(
+    name: str, expected: set[str]
+):
+    few, many = [4, 0, 2], [9, 5, 3]
+    counts = {"ada lovelace": few, "lovelace ada mug": few, "ada": few, "adapter": few, "rose": many}
+    assert of_person(counts, name, 3) == expected

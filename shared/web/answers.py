@@ -1,10 +1,14 @@
 """JSON in and out through orjson: strict (no NaN), quick, and the same for every service."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 from flask import Response
 from flask.json.provider import JSONProvider
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 _OPTIONS = orjson.OPT_NON_STR_KEYS
 
@@ -25,6 +29,18 @@ class OrjsonProvider(JSONProvider):
         )
 
 
+class _ReadyJson(Response):
+    """JSON that goes out as it stands. Werkzeug would copy its headers, and look for what to correct in them, each time."""
+
+    def get_wsgi_response(
+        self, environ: "WSGIEnvironment"
+    ) -> tuple[Iterable[bytes], str, list[tuple[str, str]]]:
+        is_plain = self.status_code == 200 and environ["REQUEST_METHOD"] != "HEAD" and not self._on_close
+        if not (is_plain and isinstance(self.response, list)):
+            return super().get_wsgi_response(environ)
+        return cast(list[bytes], self.response), self.status, list(self.headers)
+
+
 def json_answer(
     body: Any, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
@@ -41,7 +57,7 @@ def json_bytes(
     body: bytes, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     """Like `json_answer` for a body that is JSON already (out of a cache)."""
-    response = Response(body, status, content_type="application/json")
+    response = _ReadyJson(body, status, content_type="application/json")
     if etag is not None:
         response.headers["ETag"] = etag
     if headers:

@@ -25,7 +25,7 @@ from services.products.resources.context import (
     price_headers,
     reading,
 )
-from services.products.resources.questions import MAX_QUERY, question_at_hand
+from services.products.resources.questions import MAX_QUERY, group_at_hand, question_at_hand
 from services.products.rules.prices import PriceContext, has_terms, is_sold_in
 from services.products.rules.product import listed, public
 from services.products.rules.publishing import is_public
@@ -126,7 +126,7 @@ def categories() -> Response:
 @browse.doc(parameters=[*parameters.LIST_PARAMETERS, _GROUP])
 def products() -> Response:
     """Products of a category, or found by words, filtered, sorted, counted"""
-    group = request.args.get("group", "")
+    group = group_at_hand()
     asked, bound = question_at_hand(listing_group(group))
     context = price_context(asked.currency, group)
     if asked.currency is None and context.currency:

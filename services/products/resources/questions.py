@@ -25,6 +25,20 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _FLAGS_OR_EMPTY = {**_FLAGS, "": False}
 
 
+def group_at_hand() -> str:
+    """The customer group that this request's query string names; that of a list's first page is read once."""
+    query = request.query_string
+    if len(query) > MAX_CACHED_QUERY or b"cursor" in query:
+        return request.args.get("group", "")
+    return _group_in(query)
+
+
+@lru_cache(1000)
+def _group_in(query: bytes) -> str:
+    """`query` is the text of `request.args`."""
+    return request.args.get("group", "")
+
+
 def question_at_hand(group: str = "") -> tuple[Question, dict[str, Any]]:
     """`question_from` this request's query string; that of a list's first page is read once."""
     query = request.query_string

@@ -266,11 +266,13 @@ def require_provider(deps: Dependencies, found: OrderDocuments) -> None:
 
 
 def _credits(found: OrderDocuments, amount: Money, store_credit_of: str | None) -> list[CreditPayment]:
-    """Where a refund goes beside the card."""
+    """Where a refund goes beside the card. What an exchange moved from another order's card counts as the card."""
     before, owner = sum(refund["total"]["amount"] for refund in found.refunds), found.order["userid"]
     parts = refund_parts(found.require_payment().get("credits", []), before, amount["amount"])
     if owner is not None:
         parts = without_expired(parts, owner, timestamp()[:10])
+    if store_credit_of is not None:
+        parts = [part for part in parts if part["kind"] != EXCHANGE]
     rest = amount["amount"] - paid_by_credits(parts)
     if store_credit_of is not None and rest:
         parts = with_store_credit(parts, store_credit_of, money(rest, amount["currency"]))

@@ -153,6 +153,30 @@ def _taxed(order: dict[str, Any]) -> dict[str, Any] | None:
     return order if order["tax"]["total"]["amount"] and not order["tax"]["included"] else None
 
 
+def test_what_goods_of_an_exchange_are_worth_can_become_store_credit(
+    shop: Shop, customer: Person, deps: Dependencies, ledger: Database
+) -> None:
+    """Their money was charged with the first order; who wants it as store credit does not get it on the card."""
+    product = same_price(shop)
+    small, large = f"{product}-M", f"{product}-L"
+    order = bought(shop, customer, small)
+    asked(shop, customer, order, small, large)
+    approved(shop, order)
+    linked = seen(shop, {"orderid": received(shop, order, small)["exchange"]["orderid"]})
+    path = f"/v1/admin/orders/{linked['orderid']}/refunds"
+    for amount, to in ((400, "store_credit"), (250, "original"), (350, "store_credit")):
+        body = {"amount": amount, "reason": "Late", "to": to}
+        assert shop.post(shop.admin, path, body).status_code == 201
+    fulfilment.advance_order(deps, linked["orderid"])
+    refunds = seen(shop, linked)["refunds"]
+    parts = [[(each["kind"], each["amount"]["amount"]) for each in refund["credits"]] for refund in refunds]
+    assert parts == [[("store_credit", 400)], [("exchange", 250)], [("store_credit", 350)]]
+    assert all(refund["settled"] for refund in refunds)
+    (credit,) = shop.get(customer, "/v1/store-credit").json()["items"]
+    assert credit["balance"]["amount"] == 750
+    assert kept_of(ledger, order) == order["total"]["amount"] - 250
+
+
 def test_nothing_is_sent_to_somebody_who_was_erased_before_the_goods_came(
     shop: Shop, deps: Dependencies, ledger: Database
 ) -> None:

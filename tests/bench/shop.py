@@ -179,7 +179,7 @@ class Bench:
         found = load_generated(url, path, clients, self.seconds)
         statuses = found["statuses"]
         if any(not status.startswith("2") and status != "503" for status in statuses):
-            raise NotMeasured(f"answers with status {statuses}")
+            raise NotMeasured(f"{lines[0]['path']} was answered with status {statuses}")
         refused = statuses.get("503", 0) / found["requests"]
         return Figures(clients, found["rate"] * (1 - refused), found["p50_ms"], found["p99_ms"], refused)
 

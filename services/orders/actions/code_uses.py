@@ -57,7 +57,7 @@ def give_back(deps: Dependencies, found: OrderDocuments) -> None:
 def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
     """Of several revisions of a use that of the order which has it stays; how many went, none while that cannot be told."""
     orderids = {leaf["orderid"] for leaf in leaves if not leaf["free"]}
-    standing = {orderid: _standing(deps.orders.order(orderid)) for orderid in orderids}
+    standing = {orderid: standing_of(deps.orders.order(orderid)) for orderid in orderids}
     docid, promotion = leaves[0]["_id"], leaves[0]["promotion"]
     slots = [] if "customer" in leaves[0] else deps.promotions.uses(promotion)
     stays = kept_use(leaves, standing, {use["orderid"] for use in slots if use["_id"] != docid})
@@ -71,7 +71,8 @@ def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
     return len(going)
 
 
-def _standing(found: OrderDocuments) -> Standing:
+def standing_of(found: OrderDocuments) -> Standing:
+    """Whether an order was paid, is open, or came to nothing."""
     if archived := archived_of(found):
         return Standing.ENDED if archived["status"] == CANCELLED else Standing.PAID
     if not found.exists or found.cancellation is not None:

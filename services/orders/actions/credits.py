@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from services.orders.actions.code_uses import standing_of
 from services.orders.declarations.credits import (
     CLOSED,
     GIVEN_BACK,
@@ -15,6 +16,7 @@ from services.orders.declarations.credits import (
     CreditPayment,
 )
 from services.orders.dependencies import Dependencies
+from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.credits import (
     AttemptEnded,
     Chain,
@@ -24,8 +26,9 @@ from services.orders.rules.credits import (
     entry_of,
     is_elsewhere,
     key_of,
-    loser_of,
+    settled,
 )
+from services.orders.rules.promotion_uses import Standing
 from shared.errors import Unavailable
 
 MAX_SECONDS: Final = 8.0
@@ -131,15 +134,25 @@ def append(
 
 
 def settle(deps: Dependencies, key: CreditKey, leaves: Sequence[CreditEntry]) -> int:
-    """Of several revisions of one number one stays; what the others did is written behind it, unless it is done or was given up.
+    """Of several revisions of one number one stays by the rule of `settled`; what others did is written behind it, unless it is done or was
+    given up. 1 partition query, and 1 for each order that wrote it.
 
     Only replicas that met again, or a writer that died, leave several; then alone a balance can be below 0.
     """
-    going = loser_of(leaves)
+    orderids = {leaf["orderid"] for leaf in leaves if leaf.get("orderid")}
+    standing = {orderid: _standing(deps.orders.order(orderid)) for orderid in orderids}
+    stays, behind = settled(leaves, deps.credits.chain(key), standing)
+    going = [leaf for leaf in leaves if leaf is not stays]
     for leaf in going:
-        _write_behind(deps, key, leaf)
+        if leaf in behind:
+            _write_behind(deps, key, leaf)
         deps.credits.remove(leaf)
     return len(going)
+
+
+def _standing(found: OrderDocuments) -> Standing:
+    """An order that was paid was told so, whatever became of it."""
+    return Standing.PAID if found.payment is not None else standing_of(found)
 
 
 def _write_behind(deps: Dependencies, key: CreditKey, leaf: CreditEntry) -> None:

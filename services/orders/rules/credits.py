@@ -23,6 +23,7 @@ from services.orders.declarations.credits import (
 )
 from services.orders.declarations.order import Order
 from services.orders.documents import CREDIT_ENTRY, credit_partition
+from services.orders.rules.promotion_uses import Standing
 from shared.clock import timestamp
 from shared.couch import document_id, time_ordered_id
 from shared.errors import Conflict
@@ -164,9 +165,46 @@ def _about(entry: CreditEntry) -> dict[str, str]:
     }
 
 
-def loser_of(leaves: Sequence[CreditEntry]) -> list[CreditEntry]:
-    """The revisions of one number that give way, the same on every replica: all but the first by time."""
-    return sorted(leaves, key=lambda leaf: (leaf["date"], leaf["mark"]))[1:]
+def settled(
+    leaves: Sequence[CreditEntry], chain: Chain, standing: Mapping[str, Standing]
+) -> tuple[CreditEntry, list[CreditEntry]]:
+    """Of several revisions of one number the one that stays, and those whose doing is written behind it; the others only go.
+
+    Of those who wrote a number at most one was told that it is theirs. An order that was paid was, when what it spent is under no other
+    number: what an open order wrote beside it was refused, and that order asks again. A request that was sent again to another node may
+    have written for the same order as well; it spends once.
+    """
+    by_time = sorted(leaves, key=lambda leaf: (leaf["date"], leaf["mark"]))
+    undone = [leaf for leaf in by_time if not is_elsewhere(leaf, chain)]
+    stays = min(undone or by_time, key=lambda leaf: _precedence(leaf, standing))
+    is_told = stays["reason"] == SPENT and _standing(stays, standing) is Standing.PAID
+    behind = [
+        leaf
+        for leaf in undone
+        if leaf is not stays
+        and not _is_of_one_attempt(leaf, stays)
+        and not (is_told and leaf["reason"] == SPENT and _standing(leaf, standing) is Standing.OPEN)
+    ]
+    return stays, behind
+
+
+def _precedence(leaf: CreditEntry, standing: Mapping[str, Standing]) -> int:
+    """What an order that was paid spent comes first. Of an attempt's spending and its end that was written with it the spending stays
+    while the order is open, the end when it has ended."""
+    if leaf["reason"] == SPENT:
+        return {Standing.PAID: 0, Standing.OPEN: 1, Standing.ENDED: 3}[_standing(leaf, standing)]
+    return 2 if leaf["reason"] == CLOSED else 1
+
+
+def _standing(leaf: CreditEntry, standing: Mapping[str, Standing]) -> Standing:
+    return standing.get(leaf.get("orderid", ""), Standing.OPEN)
+
+
+def _is_of_one_attempt(leaf: CreditEntry, stays: CreditEntry) -> bool:
+    """Whether both do the same, or are an order's spending and its end: that one of them stays is the whole of it."""
+    ends = (SPENT, CLOSED, GIVEN_BACK)
+    is_same = leaf["reason"] == stays["reason"] or (leaf["reason"] in ends and stays["reason"] in ends)
+    return leaf["reference"] == stays["reference"] and is_same
 
 
 def is_elsewhere(entry: CreditEntry, chain: Chain) -> bool:

@@ -1,22 +1,34 @@
 """The chain of a gift card, by itself: never below zero, once for each reference, and refunds that add up."""
 
+from typing import cast
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.orders.declarations.credits import CLOSED, GIFT_CARD, GIVEN_BACK, ISSUED, SPENT, STORE_CREDIT
+from services.orders.declarations.credits import (
+    CLOSED,
+    GIFT_CARD,
+    GIVEN_BACK,
+    ISSUED,
+    SPENT,
+    STORE_CREDIT,
+    CreditEntry,
+)
 from services.orders.rules.credits import (
     BalanceSpent,
     Chain,
     Change,
     CreditKey,
     is_elsewhere,
-    loser_of,
     paid_by_credits,
     refund_parts,
+    settled,
     split,
     with_store_credit,
 )
 from services.orders.rules.gift_cards import card_id, code_of, is_well_formed, new_code, normalized
+from services.orders.rules.promotion_uses import Standing
 from shared.money import money
 
 KEY = CreditKey(GIFT_CARD, "c" * 40, "GBP")
@@ -141,8 +153,50 @@ def test_what_the_loser_of_a_number_did_is_not_done_twice() -> None:
     other = chain.following(Change(-30, SPENT, "other", "guest"))
     both = Chain(KEY, [*chain.slots, [one, other]])
     assert both.balance == 40
-    (loser,) = loser_of([one, other])
-    assert loser_of([other, one]) == [loser]
-    assert not is_elsewhere(loser, both)
-    again = with_entry(Chain(KEY, [*chain.slots, [one]]), Change(-30, SPENT, loser["reference"], "guest"))
-    assert is_elsewhere(loser, again)
+    stays, behind = settled([one, other], both, {})
+    assert settled([other, one], both, {}) == (stays, behind)
+    assert sorted([stays["reference"], *(leaf["reference"] for leaf in behind)]) == ["one", "other"]
+    again = with_entry(
+        Chain(KEY, [*chain.slots, [stays]]), Change(-30, SPENT, behind[0]["reference"], "guest")
+    )
+    assert is_elsewhere(behind[0], again)
+
+
+def written_at_once(*changes: Change) -> tuple[list[CreditEntry], Chain]:
+    """Changes that several writers made under number 2, and the chain with all of them; the first is the earliest."""
+    chain = chain_of(100)
+    leaves = [
+        {**chain.following(change), "date": f"2026-11-23T12:00:0{n}.000Z"} for n, change in enumerate(changes)
+    ]
+    return cast(list[CreditEntry], leaves), Chain(KEY, [*chain.slots, cast(list[CreditEntry], leaves)])
+
+
+def spending(orderid: str, amount: int = 100) -> Change:
+    return Change(-amount, SPENT, orderid, "guest", orderid=orderid)
+
+
+def test_a_card_that_a_paid_order_emptied_pays_no_other_that_wrote_beside_it() -> None:
+    """The one that was refused died before it took its entry back; it asks again, and finds nothing left."""
+    (refused, told), both = written_at_once(spending("died"), spending("told"))
+    assert settled([refused, told], both, {"told": Standing.PAID, "died": Standing.OPEN}) == (told, [])
+
+
+def test_what_an_order_spent_again_elsewhere_gives_way_to_who_has_it_nowhere_else() -> None:
+    (refused, told), both = written_at_once(spending("died", 20), spending("told", 30))
+    chain = with_entry(both, spending("died", 20))
+    for standing in (Standing.PAID, Standing.OPEN):
+        assert settled([refused, told], chain, {"died": standing, "told": standing}) == (told, [])
+
+
+def test_an_order_that_was_sent_to_two_nodes_spends_once() -> None:
+    (first, second), both = written_at_once(spending("twice", 20), spending("twice", 20))
+    assert settled([second, first], both, {"twice": Standing.OPEN}) == (first, [])
+
+
+@pytest.mark.parametrize("standing", list(Standing))
+def test_of_spending_and_the_end_of_one_attempt_one_stays(standing: Standing) -> None:
+    """Both would leave the card poorer for good: what is closed is never given back."""
+    end = Change(0, CLOSED, "slow", "shop", orderid="slow")
+    (closed, spent), both = written_at_once(end, spending("slow", 20))
+    stays, behind = settled([closed, spent], both, {"slow": standing})
+    assert (stays, behind) == (closed if standing is Standing.ENDED else spent, [])

@@ -90,9 +90,10 @@ def oversold(deps: Dependencies, limit: int, before: str | None) -> PageOf[Doc]:
     return PageOf([{name: each[name] for name in names} for each in page.items], page.next)  # type: ignore[literal-required]  # names of its fields
 
 
-def goods(deps: Dependencies, keys: list[str], currency: str | None, language: str) -> list[Doc]:
-    """What can be sold of these productids and SKUs, at prices that hold the tax: what a device of a stall needs to know, no more. 1 look-up, 1 read."""
-    found = deps.products.lookup(keys, currency=currency, language=language)
+def goods(deps: Dependencies, category: str, currency: str | None, language: str) -> list[Doc]:
+    """What can be sold of a category, at prices that hold the tax: what a device of a stall needs to know, no more. 1 partition query of
+    products, 1 read."""
+    found = deps.products.offers_in(category, currency, language)
     today = day_of(deps, now())
     return [
         {name: offer.get(name) for name in SHOWN}

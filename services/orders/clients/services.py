@@ -67,6 +67,12 @@ class Products:
         answer = self._client.post("/v1/products/lookup", asked, idempotent=True)
         return {offer.get("sku") or offer["productid"]: offer for offer in answer["found"]}
 
+    def offers_in(self, category: str, currency: str | None, language: str) -> dict[str, Doc]:
+        """What is sold of one category, the cheapest products first, each variant by itself, by the productid or SKU it is bought by."""
+        asked = {"category": category, "currency": currency, "language": language or None}
+        answer = self._client.post("/v1/internal/offers", asked, idempotent=True)
+        return {offer.get("sku") or offer["productid"]: offer for offer in answer["items"]}
+
     def picture(self, id: str) -> bytes:
         """A picture that was uploaded, small enough for the head of a page."""
         return self._client.fetch("GET", f"/v1/pictures/{quote(id, safe='')}/640").body

@@ -59,12 +59,7 @@ class StallSale(Shape):
 
 
 class StallGoodsArgs(Shape):
-    productids = ma.fields.List(
-        Text(1, 200),
-        required=True,
-        validate=ma.validate.Length(1, 200),
-        metadata={"description": "productids and SKUs"},
-    )
+    category = Text(1, 1000, required=True, metadata={"description": "its path", "example": "Home#Kitchen"})
     currency = ma.fields.String(load_default=None, validate=ma.validate.OneOf(sorted(CURRENCIES)))
     language = Text(0, 20, load_default="", pattern=f"^(|{LANGUAGE})$")
 

@@ -12,14 +12,14 @@ from services.products.actions.question import Listed, Question, crumbs
 from services.products.actions.search import search_query
 from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
-from services.products.documents import category_path
+from services.products.documents import category_path, partition_of
 from services.products.price_fields import price_name
 from services.products.rules import categories
 from services.products.rules.facets import Filters, counts_in_category, is_pair
 from services.products.rules.prices import PriceContext, is_sold_in
-from services.products.rules.product import deduplicate_moved, is_product, offered
+from services.products.rules.product import MAX_PARTITION_KEY, deduplicate_moved, is_product, offered
 from services.products.rules.publishing import is_public
-from services.products.rules.variants import cost_fields
+from services.products.rules.variants import cost_fields, variants_of
 from services.products.store.answer_cache import Computed
 from services.products.store.menu import tag_of
 from shared.couch import DatabaseUnavailable, Doc, PageOf, SearchUnavailable, StaleRows, altered
@@ -136,6 +136,19 @@ def lookup(
         "found": offers,
         "missing": [each for each in dict.fromkeys(productids) if each not in docs],
     }
+
+
+def offers_in(deps: Dependencies, taxonomy: Sequence[str], limit: int, context: PriceContext) -> list[Doc]:
+    """What is sold of one category, each variant by itself, of so many products at most, the cheapest first. 1 partition query; none for what
+    cannot be one."""
+    if not all(taxonomy) or len(partition_of(taxonomy).encode()) > MAX_PARTITION_KEY:
+        return []
+    docs = deps.catalogue.cheapest_first(taxonomy, limit)
+    return [
+        offered(doc, key, context)
+        for doc in docs
+        for key in ([each["sku"] for each in variants_of(doc)] or [doc["productid"]])
+    ]
 
 
 def _counts(deps: Dependencies, asked: Question) -> Counts | None:

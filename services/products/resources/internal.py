@@ -7,9 +7,11 @@ from flask import Response, request
 from services.products.actions import query_counts
 from services.products.actions import stock as act
 from services.products.actions.backorders import waiting_lines
+from services.products.actions.browse import offers_in
 from services.products.actions.reviews import forget_person, public
 from services.products.actions.stall_counts import take_back_counted
-from services.products.resources.context import dependencies
+from services.products.documents import taxonomy_of
+from services.products.resources.context import asked_language, dependencies, price_context, reading
 from services.products.rules.ledger import Line
 from services.products.schemas import answers, requests
 from services.products.schemas.search import RepeatedSearches
@@ -91,6 +93,16 @@ def waiting(body: dict[str, Any]) -> Response:
         for orderid, counts in found.items()
     ]
     return json_answer({"orders": shown})
+
+
+@internal.post("/v1/internal/offers")
+@require_service
+@internal.arguments(requests.CategoryOffered)
+@internal.response(200, answers.Offers)
+def offers(body: dict[str, Any]) -> Response:
+    """What is sold of one category, each variant by itself; without products nothing. 1 partition query"""
+    context, deps = price_context(body["currency"]), reading(asked_language(body["language"] or ""))
+    return json_answer({"items": offers_in(deps, taxonomy_of(body["category"]), body["limit"], context)})
 
 
 @internal.post("/v1/internal/searches")

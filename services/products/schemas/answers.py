@@ -192,6 +192,10 @@ class Offer(Product):  # type: ignore[misc, valid-type]  # generated from the de
     selected_options = ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.String())
 
 
+class Offers(Shape):
+    items = ma.fields.List(ma.fields.Nested(Offer), required=True)
+
+
 class LookedUp(Shape):
     found = ma.fields.List(ma.fields.Nested(Offer), required=True)
     missing = ma.fields.List(ma.fields.String(), required=True)

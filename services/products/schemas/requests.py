@@ -17,10 +17,9 @@ ProductContent = request_schema("ProductContent", documents.PRODUCT_FIELDS, rule
 ProductTypeContent = request_schema("ProductTypeContent", PRODUCT_TYPE_FIELDS)
 
 
-class Lookup(Shape):
-    productids = ma.fields.List(
-        Text(1, 100), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
-    )
+class InTerms(Shape):
+    """Of what is answered as somebody buys it."""
+
     currency = ma.fields.String(
         load_default=None,
         allow_none=True,
@@ -32,6 +31,17 @@ class Lookup(Shape):
         allow_none=True,
         validate=ma.validate.Regexp(f"^({LANGUAGE})$"),
         metadata={"description": "names and options are answered in; the shop's own when left out"},
+    )
+
+
+class CategoryOffered(InTerms):
+    category = Text(1, 1000, required=True, metadata={"description": "its path", "example": "Home#Kitchen"})
+    limit = StrictInteger(1, 500, load_default=500, metadata={"description": "products, the cheapest first"})
+
+
+class Lookup(InTerms):
+    productids = ma.fields.List(
+        Text(1, 100), required=True, validate=ma.validate.Length(1, rules.MAX_LOOKED_UP)
     )
     group = Text(
         1,

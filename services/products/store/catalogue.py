@@ -135,7 +135,7 @@ class Catalogue:
         partition = self._database.partition(partition_of(taxonomy))
         rows = partition.view(by_price(self.groups), start=[""], end=["", {}], include_docs=True, limit=limit)
         found = [row["doc"] for row in rows if row.get("doc")]
-        return _public([doc for doc in found if is_product(doc)])
+        return self._read(_public([doc for doc in found if is_product(doc)]))
 
     def filter_values(self, taxonomy: Sequence[str]) -> list[dict[str, Any]]:
         """Rows {key: what products of a category are filtered by, value: how many are alike}, some MAX_FILTER_ROWS at most; maybe

@@ -18,9 +18,9 @@ class Stall(Client):
             f"{PATH}/sales", body, idempotent=True, token=token, headers=once(key), deadline=20
         )
 
-    def stall_goods(self, token: str, productids: list[str], currency: str, language: str) -> list[Json]:
-        """What can be sold of these, at prices with the tax."""
-        body = {"productids": productids, **without_empty(currency=currency, language=language)}
+    def stall_goods(self, token: str, category: str, currency: str, language: str) -> list[Json]:
+        """What can be sold of one category, each variant by itself, at prices with the tax."""
+        body = {"category": category, **without_empty(currency=currency, language=language)}
         found = self.http.post(f"{PATH}/goods", body, idempotent=True, token=token, deadline=10)
         items: list[Json] = found["items"]
         return items

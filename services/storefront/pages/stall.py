@@ -5,7 +5,6 @@ The page is the same for everybody, so the service worker keeps it; goods, sales
 
 import re
 from typing import Any, Final
-from urllib.parse import quote
 
 import orjson
 from flask import Blueprint, Response, render_template, request
@@ -21,14 +20,15 @@ from services.storefront.pages.visitor import logged_in, needs_staff, token
 from services.storefront.rules import messages
 from services.storefront.rules.taxonomy import Category
 from services.storefront.translation import gettext as _
-from shared.errors import AisleError, BadRequest, Invalid, NotFound
+from shared.errors import AisleError, BadRequest, Invalid
 from shared.types import Json
 
 stall = Blueprint("stall", __name__)
 stall_device = Blueprint("stall_device", __name__, url_prefix="/admin/stall/device")
 
-AT_ONCE: Final = 200
 MAX_GOODS: Final = 2000
+MAX_OF_CATEGORY: Final = 500
+"""Products that the products service names of one category: of one with so many there may be more."""
 _KEY = re.compile(r"[A-Za-z0-9-]{16,64}")
 
 
@@ -67,14 +67,19 @@ def who() -> BaseResponse:
 
 @stall_device.get("/goods")
 def goods() -> BaseResponse:
-    """What is sold of a category and all below it, each variant by itself: {"items": [...]}, prices with the tax."""
+    """What is sold of a category and all below it, each variant by itself: {"items": [...]}, prices with the tax. Not `complete`: there are more."""
     category = request.args.get("category", "")
-    keys = [key for place in places_of(category) for key in _keys_in(place["category"])][:MAX_GOODS]
-    parts = [keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE)]
     currency, language = chosen_currency(), goods_language()
-    found = (services().orders.stall_goods(token(), part, currency, language) for part in parts)
-    items = [_with_picture(each) for part in found for each in part]
-    return _json({"items": items, "complete": len(keys) < MAX_GOODS})
+    found: list[Json] = []
+    complete = True
+    for place in places_of(category):
+        sold = services().orders.stall_goods(token(), place["category"], currency, language)
+        found += sold
+        complete = complete and len({each["productid"] for each in sold}) < MAX_OF_CATEGORY
+        if len(found) > MAX_GOODS:
+            break
+    items = [_with_picture(each) for each in found[:MAX_GOODS]]
+    return _json({"items": items, "complete": complete and len(found) <= MAX_GOODS})
 
 
 @stall_device.post("/sales")
@@ -105,26 +110,10 @@ def _within(place: Category, depth: int) -> list[Json]:
     return own + [each for child in place.children for each in _within(child, depth + 1)]
 
 
-def _keys_in(category: str) -> list[str]:
-    """Productids, and the SKUs of what has variants, of one category: as every device keeps it. None of one that only holds others."""
-    target = f"{quote(quote(category, safe=''), safe='')}/_changes?include_docs=true"
-    try:
-        rows = orjson.loads(services().products.category_database("GET", target, None).body)["results"]
-    except NotFound:
-        return []
-    docs = [row["doc"] for row in rows if row["id"].startswith("product-") and not row.get("deleted")]
-    return [key for doc in docs for key in _keys_of(doc)]
-
-
 def _with_picture(goods: Json) -> Json:
     """The goods with the picture's address on this site."""
     picture = shown_first(goods)
     return goods | {"image": picture.src if picture else ""}
-
-
-def _keys_of(doc: Json) -> list[str]:
-    variants = doc.get("variants") or []
-    return [each["sku"] for each in variants] if variants else [doc["productid"]]
 
 
 def _sent() -> dict[str, Any]:

@@ -181,7 +181,7 @@ def test_only_staff_sell_and_every_sale_has_a_key(shop: Shop, customer: Person, 
     assert shop.post(staff, f"{PATH}/sales", body).json()["code"] == "idempotency_key_required"
     for path in ("days/2026-11-23", "oversold"):
         assert shop.get(customer, f"{PATH}/{path}").status_code == 403
-    assert shop.post(customer, f"{PATH}/goods", {"productids": ["x"]}).status_code == 403
+    assert shop.post(customer, f"{PATH}/goods", {"category": "Home"}).status_code == 403
     assert shop.post(customer, f"{PATH}/cash-ups", {}).status_code == 403
 
 
@@ -254,10 +254,12 @@ def test_a_day_has_its_sales_its_takings_and_the_cash_that_was_counted(shop: Sho
 
 
 def test_a_device_learns_what_it_needs_and_no_cost_price(shop: Shop, staff: Person) -> None:
-    product = shop.product(price=1250, stock=7)
-    found = shop.post(staff, f"{PATH}/goods", {"productids": [product, "no-such-thing"]})
+    category = f"Stall {secrets.token_hex(3)}"
+    product = shop.product(price=1250, stock=7, taxonomy=[category], cost_prices={"GBP": 400})
+    found = shop.post(staff, f"{PATH}/goods", {"category": category})
     assert found.status_code == 200, found.text
     (item,) = found.json()["items"]
+    assert shop.post(staff, f"{PATH}/goods", {"category": "No such thing"}).json() == {"items": []}
     assert (item["key"], item["stock"], item["price"]) == (product, 7, {"amount": 1250, "currency": "GBP"})
     assert set(item) == {
         "key", "productid", "sku", "name", "taxonomy", "selected_options", "image", "stock", "price",

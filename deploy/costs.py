@@ -55,6 +55,8 @@ REQUESTS = {
     "sync: documents fetched": Calls(reads=1),
     "sync: a basket line pushed": Calls(reads=3, globals=1, writes=2),
     "kept category: what changed, when nothing did": Calls(),
+    "stall: a sale told": Calls(reads=6, globals=1, writes=6),
+    "stall: a count told": Calls(reads=4, globals=1, writes=2),
 }
 # What the pages of the storefront cost, all services together, when they are not sent again from its cache. Counts beside a
 # category's filters are kept, and counted again in the background: at most one read a second for a category that changes and is
@@ -83,6 +85,7 @@ PAGES = {
     "log-in form": Calls(),
     "a device asks who is here": Calls(),
     "a device asks what the basket costs, after a change": Calls(reads=2, globals=2),
+    "a device asks what became of an order to be paid": Calls(reads=1),
 }
 # Documents that one order writes until it is delivered, the worker's included; each document in a bulk counts.
 # Its summary is one of them, written again by the worker for each thing that happens to the order, and what its goods cost the shop

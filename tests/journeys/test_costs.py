@@ -21,6 +21,7 @@ from deploy.costs import (
     page,
 )
 from services.products.search_documents import SEARCHES_PARTITION
+from shared.clock import timestamp
 from tests.journeys.counting import (
     GOODS,
     calls_since,
@@ -120,6 +121,26 @@ def actions(shop: Shop) -> dict[str, Action]:
     sync, device = f"{users}/v1/users/me/sync", dict(new_customer(shop)[0].headers)
     line: dict[str, Any] = {"type": "basketline", "productid": GOODS[0], "quantity": 0}
 
+    def sell_at_stall() -> requests.Response:
+        money = {"amount": 2000, "currency": "GBP"}
+        item = {"productid": GOODS[0], "quantity": 1, "price": money, "name": "Sold", "taxonomy": ["Home"]}
+        sale = {
+            "items": [item],
+            "total": money,
+            "payment": {"kind": "cash"},
+            "stall": "Counted",
+            "sold_by": "me",
+        }
+        headers = admin | {"Idempotency-Key": secrets.token_hex(8)}
+        return requests.post(
+            f"{orders}/v1/admin/stall/sales", json=sale | {"sold_at": timestamp()}, headers=headers
+        )
+
+    def count_at_stall() -> requests.Response:
+        item = {"sku": GOODS[1], "level": 5, "counted_at": timestamp()}
+        counts = {"stall": "Counted", "items": [item], "id": secrets.token_hex(8)}
+        return requests.post(f"{products}/v1/admin/stall/counts", json=counts, headers=admin)
+
     def push_line() -> requests.Response:
         line["quantity"] += 1
         answer = requests.put(f"{sync}/basket-{GOODS[0]}", json=line, headers=device)
@@ -172,6 +193,8 @@ def actions(shop: Shop) -> dict[str, Action]:
         "kept category: what changed, when nothing did": lambda: requests.get(
             f"{products}/v1/products/sync/{quote(quote(category['category'], safe=''), safe='')}/_changes"
         ),
+        "stall: a sale told": sell_at_stall,
+        "stall: a count told": count_at_stall,
     }
 
 
@@ -306,6 +329,7 @@ def walks(shop: Shop, customer: Visitor, guest: Visitor, order: str) -> dict[str
         "log-in form": lambda: stranger.get("/login"),
         "a device asks who is here": lambda: customer.get("/device"),
         QUOTED: lambda: customer.get("/device/quote"),
+        "a device asks what became of an order to be paid": lambda: customer.get(f"/device{order}"),
     }
 
 

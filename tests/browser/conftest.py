@@ -4,11 +4,11 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.people import PASSWORD
@@ -18,6 +18,8 @@ FLAGS = (
     " --disable-component-update --disable-sync"
 ).split()
 TIMEOUT_MS = 20_000
+WITHOUT_NETWORK = ("ERR_INTERNET_DISCONNECTED", "htmx:sendError", "htmx:sendAbort", "htmx:afterRequest")
+"""What a cut network is to the console: of pages with a service worker nothing else is expected."""
 WIDTHS = {360: 740, 1440: 900}
 HERE = Path(__file__).parent
 
@@ -65,13 +67,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
-    """visit(width=360, dark=True, javascript=False, state=..., locale="de-DE", site=..., worker=True) opens a browser window of its own and watches its console."""
+    """visit(width=360, dark=True, javascript=False, state=..., locale="de-DE", site=..., worker=True, expects=("a status of 409",)) opens a browser
+    window of its own and watches the console of all its pages."""
     opened: list[BrowserContext] = []
     complaints: list[str] = []
     expected = [
         "the server responded with a status of 404",
         "the server responded with a status of 422",
-        "the server responded with a status of 410",  # the device of somebody who was erased is told so
         "htmx:sendAbort",
         "Service Worker registration blocked by Playwright",  # most pages are tried without one (`worker=True`)
         "htmx:afterRequest",  # a question given up for a newer one; failures say more than these
@@ -86,19 +88,9 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         locale: str = "en-GB",
         site: str = base,
         worker: bool = False,
+        expects: Collection[str] = (),
     ) -> Page:
-        if worker:
-            expected.extend(
-                (
-                    "ERR_INTERNET_DISCONNECTED",
-                    "htmx:sendError",
-                    "a status of 409",
-                    "a status of 401",
-                    "a status of 402",
-                    "ERR_CONNECTION_RESET",
-                    "a status of 403",
-                )
-            )
+        known = (*(WITHOUT_NETWORK if worker else expected), *expects)
         context = browser.new_context(
             base_url=site,
             viewport={"width": width, "height": WIDTHS[width]},
@@ -110,18 +102,23 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         )
         context.set_default_timeout(TIMEOUT_MS)
         opened.append(context)
-        page = context.new_page()
-        page.on(
-            "console",
-            lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None,
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        return page
+
+        def hear(words: str) -> None:
+            if not any(each in words for each in known):
+                complaints.append(words)
+
+        def hear_message(message: ConsoleMessage) -> None:
+            if message.type in ("error", "warning"):
+                hear(f"{message.text} {message.location.get('url', '')}")
+
+        context.on("console", hear_message)
+        context.on("weberror", lambda error: hear(str(error.error)))
+        return context.new_page()
 
     yield open_window
     for context in opened:
         context.close()
-    assert [text for text in complaints if not any(words in text for words in expected)] == []
+    assert complaints == []
 
 
 def write_address(page: Page, name: str, line1: str) -> None:

@@ -32,6 +32,9 @@ from tests.waiting import eventually
 __all__ = ["admin", "count", "peg", "sell", "visit"]
 
 
+REFUSED = "a status of 409"  # of a price that has changed, which the customer is told
+
+
 def open_first_product(page: Page) -> str:
     page.goto("/departments")
     page.locator(".sign a").first.click()
@@ -75,7 +78,7 @@ def test_browsers_may_install_it(visit: Visit) -> None:
 
 
 def test_an_order_without_a_network_is_placed_once_when_there_is_one(visit: Visit, peg: str) -> None:
-    page = visit()
+    page = visit(expects=[REFUSED])
     join(page)
     prepare(page, peg)
     with without_network(page):
@@ -106,7 +109,7 @@ def test_an_order_without_a_network_is_placed_once_when_there_is_one(visit: Visi
 
 def test_an_order_that_was_sent_before_is_the_same_one(visit: Visit, peg: str) -> None:
     """The answer of the first time was lost."""
-    page = visit()
+    page = visit(expects=[REFUSED])
     join(page)
     prepare(page, peg)
     with without_network(page):
@@ -130,7 +133,7 @@ def test_an_order_that_was_sent_before_is_the_same_one(visit: Visit, peg: str) -
 def test_a_price_that_changed_meanwhile_is_shown_and_decided(
     visit: Visit, peg: str, sell: Callable[[str, int], None]
 ) -> None:
-    page = visit()
+    page = visit(expects=[REFUSED])
     with_basket(page, peg)
     with without_network(page):
         page.get_by_role("button", name="Order when the shop can be reached").click()
@@ -184,7 +187,7 @@ def test_logging_out_wipes_the_device(visit: Visit, peg: str) -> None:
 
 
 def test_a_session_that_was_ended_elsewhere_wipes_the_device(visit: Visit, shop: Shop, peg: str) -> None:
-    page = visit()
+    page = visit(expects=["a status of 401"])
     email = join(page)
     prepare(page, peg)
     url = shop.urls["users"]

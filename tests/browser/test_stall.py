@@ -15,6 +15,10 @@ from tests.waiting import eventually
 
 Visit = Callable[..., Page]
 PLACE = "Stall goods"
+ENDED = (
+    "a status of 401",
+    "a status of 403",
+)  # of a tablet whose session has ended, and with what it knew of that one
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +71,26 @@ def orders_with(shop: Shop, admin: requests.Session, productid: str) -> list[str
 
 
 @pytest.fixture
-def stall(visit: Visit, shop: Shop, honey: str) -> Page:
-    """A tablet at the stall, with the goods of a category on it."""
-    page = visit(worker=True)
+def tablet(visit: Visit, shop: Shop, honey: str) -> Callable[..., Page]:
+    """tablet() is one more at the stall, with the goods of a category on it."""
+    return lambda **options: _with_goods(visit(worker=True, **options), shop, honey)
+
+
+@pytest.fixture
+def stall(tablet: Callable[..., Page]) -> Page:
+    return tablet(expects=ENDED)
+
+
+def _with_goods(page: Page, shop: Shop, honey: str) -> Page:
     log_in(page, ADMIN_EMAIL, shop.admin_password)
     page.goto("/admin/stall")
     page.get_by_role("link", name="Sell and count at the stall").click()
     page.wait_for_url("**/stall")
     wait_for_worker(page)
+    goods = page.locator(f"#category option[value='Garden#{PLACE}']")
+    eventually(
+        lambda: goods.count() or (page.reload() and page.wait_for_timeout(1000))
+    )  # a menu is kept for some seconds
     page.get_by_label("Name of the stall").fill("Market Square")
     page.get_by_label("Category with what is sold there").select_option(f"Garden#{PLACE}")
     page.get_by_role("button", name="Keep it on this device").click()
@@ -147,6 +163,57 @@ def test_what_waits_outlives_the_session_and_is_sent_by_who_logs_in_next(
     assert states(page) == ["done"]
     eventually(lambda: len(orders_with(shop, admin, honey)) == 1)
     assert level(shop, admin, honey) == 1
+
+
+def take_count(page: Page, name: str, level: int) -> None:
+    page.get_by_text("Count stock").click()
+    page.get_by_label("Which goods").select_option(name)
+    page.get_by_label("How many are there").fill(str(level))
+    page.get_by_role("button", name="Keep this count").click()
+    expect(page.locator("#said")).to_contain_text(f"{level} counted")
+
+
+def test_two_tablets_count_and_sell_the_last_piece(
+    tablet: Callable[..., Page], shop: Shop, admin: requests.Session, honey: str
+) -> None:
+    """The count that was taken first is told last: it books nothing, and says so. Of the last jar, sold twice, one is oversold."""
+    first, second = tablet(), tablet(width=360)
+    sent = "Everything has been sent."
+    with without_network(first):
+        take_count(first, honey, 5)
+        with without_network(second):
+            take_count(second, honey, 1)
+        expect(second.locator("#queue")).to_contain_text("the stock said 2, booked -1")
+    expect(first.locator("#queue")).to_contain_text("nothing booked: it was counted again later")
+    assert level(shop, admin, honey) == 1
+    with without_network(first), without_network(second):
+        sell(first, honey)
+        sell(second, honey)
+    for page in (first, second):
+        expect(page.locator("#state")).to_have_text(sent, timeout=30_000)
+    assert level(shop, admin, honey) == -1
+    said = [page.locator("#queue").inner_text() for page in (first, second)]
+    assert sum("oversold: 1 × Honey" in each for each in said) == 1, said
+
+
+def test_a_scanner_adds_to_the_sale_and_the_receipt_is_printed_alone(stall: Page, honey: str) -> None:
+    page = stall
+    search = page.get_by_label("Search", exact=True)
+    for _ in range(2):
+        search.press_sequentially(honey.upper())
+        search.press("Enter")
+        expect(search).to_have_value("")
+    expect(page.get_by_label(f"How many of Honey {honey}")).to_have_value("2")
+    search.press_sequentially("5012345678900")
+    search.press("Enter")
+    expect(page.locator("#said")).to_contain_text("No goods on this device are found by “5012345678900”.")
+    page.get_by_role("button", name="Sale done").click()
+    receipt = page.locator("#receipt")
+    expect(receipt).to_contain_text("Total £13.00, tax included")
+    page.emulate_media(media="print")
+    expect(receipt).to_contain_text(f"2 × Honey {honey}")
+    for hidden in ("#goods", "#queue", "#state", "#print"):
+        expect(page.locator(hidden)).to_be_hidden()
 
 
 def test_leaving_warns_of_what_was_not_sent(stall: Page, honey: str) -> None:

@@ -26,14 +26,15 @@ MAX_PLACES = 40
 
 @kept_categories.get("")
 def places() -> BaseResponse:
-    """`category` and what is in it, as far as a device keeps it: {"places": [{"category", "label"}]}"""
-    return Response(
-        orjson.dumps({"places": places_of(request.args.get("category", ""))}), mimetype="application/json"
-    )
+    """What customers read for `category`, and where in it there are goods, as far as a device keeps it: {"label", "places": [{"category", "label"}]}"""
+    category = request.args.get("category", "")
+    found = {"label": shown_menu().label(category), "places": places_of(category)}
+    return Response(orjson.dumps(found), mimetype="application/json")
 
 
 def places_of(asked: str) -> list[dict[str, str]]:
-    """A category and what is in it, as far as a device keeps it."""
+    """The categories with goods of their own in a category, itself included, as far as a device keeps them. Those that only hold others
+    have no database; of one that the menu does not know yet the shop is asked."""
     found = shown_menu().find(asked)
     listed = [{"category": asked, "label": shown_menu().label(asked)}] if found is None else _within(found)
     return listed[:MAX_PLACES]
@@ -68,5 +69,6 @@ def database(key: str, path: str) -> BaseResponse:
 
 
 def _within(place: Category) -> list[dict[str, str]]:
-    own = [{"category": place.path, "label": place.label}]
+    has_goods = place.count > sum(child.count for child in place.children)
+    own = [{"category": place.path, "label": place.label}] if has_goods else []
     return own + [each for child in place.children for each in _within(child)]

@@ -104,30 +104,28 @@
     }
     if (!device.token()) return;
     await kept.fill();
-    kept.follow().catch(() => {});
+    kept.follow();
+  }
+
+  /* Whether the shop can be reached, by somebody who is logged in: what waits is sent, the rest synced. */
+  async function goOn(device) {
+    if (!(await device.who())?.owner) return false;
+    await device.send();
+    device.sync();
+    device.refreshQuote().catch(() => {});
+    return true;
   }
 
   async function start() {
     const device = await ready;
-    if (!texts.owner && !fromDevice) return device.wipe(); // logged out elsewhere, or the session has ended
-    device.changed.addEventListener("change", () => showWaiting(device));
+    if (!texts.owner && !fromDevice) return device.forget(); // logged out elsewhere, or the session has ended
+    device.changed.addEventListener("change", () => showWaiting(device).catch(() => {})); // wiped meanwhile
     device.placed.addEventListener("placed", () => say(texts.textThanks, "good"));
     device.open();
-    if (device.owner()) await showWaiting(device);
-    if ((await device.who())?.owner) {
-      navigator.storage?.persist?.();
-      await device.send();
-      device.sync();
-      device.refreshQuote().catch(() => {});
-    }
-    addEventListener("online", async () => {
-      if ((await device.who())?.owner) {
-        await device.send();
-        device.sync();
-        device.refreshQuote().catch(() => {});
-      }
-    });
-    navigator.serviceWorker.addEventListener("message", ({ data }) => data === "send" && device.send());
+    if (device.owner()) showWaiting(device).catch(() => {}); // a full storage may answer nothing, or never
+    if (await goOn(device)) navigator.storage?.persist?.();
+    addEventListener("online", () => goOn(device).catch(() => {}));
+    navigator.serviceWorker.addEventListener("message", ({ data }) => data === "send" && device.send().catch(() => {}));
     if (device.owner()) await offerToKeep(device);
   }
   setTimeout(() => start().catch(() => {}), fromDevice || texts.eager !== undefined ? 0 : 1000); // after the page; one that is left at once costs nothing
@@ -137,6 +135,8 @@
     if (!event.target.matches("[action='/logout']")) return; // of an account that is erased the next page wipes: the shop may refuse
     event.preventDefault();
     event.stopImmediatePropagation();
+    const unsent = await ready.then((device) => (device.open() ? device.unsent() : [])).catch(() => []);
+    if (unsent.length && !confirm(texts.textLeave)) return;
     await ready.then((device) => device.leave()).catch(() => {});
     localStorage.setItem(LEAVING, "yes");
     const body = new URLSearchParams(new FormData(event.target));
@@ -154,8 +154,8 @@
     if (!device.open()) return;
     const { productid, amount, currency } = form.dataset;
     const price = { amount: Number(amount), currency };
-    await device.add(form.elements.productid.value, Number(form.elements.quantity?.value ?? 1), { productid, name: form.elements.name.value, price });
-    say(texts.textAdded, "good");
+    const added = device.add(form.elements.productid.value, Number(form.elements.quantity?.value ?? 1), { productid, name: form.elements.name.value, price });
+    await device.orSay(added.then(() => say(texts.textAdded, "good")));
   });
 
   /* And onto the wish list of the device. */
@@ -166,7 +166,7 @@
     const device = await ready;
     if (!device.open()) return;
     const { productid, name, amount, currency } = form.dataset;
-    await device.wish(form.elements.productid.value, { productid, name, price: amount && { amount: Number(amount), currency } });
-    say(texts.textWished, "good");
+    const wished = device.wish(form.elements.productid.value, { productid, name, price: amount && { amount: Number(amount), currency } });
+    await device.orSay(wished.then(() => say(texts.textWished, "good")));
   });
 })();

@@ -1,7 +1,7 @@
 /* A customer's own data on their device: PouchDB syncs it while a page is open, orders wait here for a network.
    Two databases: `aisle-OWNER` is what `/v1/users/me/sync` has of them, `aisle-OWNER-here` what only this device knows:
-   `order-KEY` {state: waiting | sending | refused | placed, sent, total, ...}, `shop` (see `GET /device`), `quote` (`GET /device/quote`),
-   `product-KEY` {name, price} and `denied-ID` {reason, sent}: what the shop did not take. */
+   `order-KEY` {state: waiting | refused | placed, sent, lines, total, ...}, `shop` (see `GET /device`), `quote` (`GET /device/quote`),
+   `product-KEY` {name, price}, `point-NAME` and `denied-ID` {reason, sent}: what the shop did not take. */
 globalThis.shopDevice = (() => {
   "use strict";
 
@@ -9,18 +9,26 @@ globalThis.shopDevice = (() => {
   const LEAVING = "aisle-leaving"; // see app.js: it outlives what is wiped
   const QUOTE_MS = 900_000;
   const PLACED_MS = 7 * 86_400_000; // for so long a placed order is named here, too
+  const STOP_MS = 2_000;
+  const KEEP_MS = 10_000;
+  const OPENED = "aisle-opened"; // a lock that each page holds while it reads databases
   const owner = () => localStorage.getItem(OWNER) ?? "";
   const changed = new EventTarget();
   const placed = new EventTarget(); // orders that this page has sent
   const tell = () => changed.dispatchEvent(new Event("change"));
+  const say = (words, mood = "bad") => document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words, mood } }));
   let mine;
   let here;
   let csrf;
   let live;
+  let stopping = new AbortController();
+  let ended = Promise.resolve(); // when nothing is synced any more
+  let close = () => {};
   let left = false; // for good: this page keeps nothing any more
 
   function open() {
     if (mine || left || !owner()) return Boolean(mine);
+    navigator.locks.request(OPENED, { mode: "shared" }, () => new Promise((done) => { close = done; }));
     mine = new PouchDB(`aisle-${owner()}`, { auto_compaction: true });
     here = new PouchDB(`aisle-${owner()}-here`, { auto_compaction: true });
     for (const each of [mine, here]) each.changes({ live: true, since: "now" }).on("change", tell);
@@ -33,7 +41,7 @@ globalThis.shopDevice = (() => {
     if (!answer?.ok || left) return null;
     const found = await answer.json();
     if (left) return null;
-    if (owner() && found.owner !== owner()) await wipe();
+    if (owner() && found.owner !== owner()) await forget();
     if (!found.owner) return found;
     const { csrf: token, owner: current, ...shop } = found;
     csrf = token;
@@ -48,7 +56,7 @@ globalThis.shopDevice = (() => {
   const refreshQuote = (tries = 3) => navigator.locks.request("aisle-quote", async () => {
     if (!csrf || !open() || !navigator.onLine) return;
     const [about, known] = [await subject(), await here.get("quote").catch(() => ({}))];
-    if (known.about === about && Date.now() - known.asked < QUOTE_MS) return;
+    if (known.about === about && Math.abs(Date.now() - known.asked) < QUOTE_MS) return;
     const answer = await fetch("/device/quote").catch(() => null);
     if (!answer?.ok || left) return;
     const quote = await answer.json();
@@ -65,6 +73,12 @@ globalThis.shopDevice = (() => {
     return JSON.stringify([await quantities(), addresses, wishes, shop.currency, shop.language]);
   }
 
+  /* What somebody asked for and the device cannot keep is said: its storage is full, or the browser keeps nothing. */
+  const orSay = (kept) => {
+    const inTime = new Promise((done, failed) => setTimeout(failed, KEEP_MS)); // a full storage may never answer
+    return Promise.race([kept, inTime]).catch(() => say(document.body.dataset.textFull));
+  };
+
   async function put(database, id, content) {
     const there = await database.get(id).catch(() => null);
     const { _rev, _id, ...known } = there ?? {};
@@ -77,11 +91,19 @@ globalThis.shopDevice = (() => {
     return rows.map((row) => row.doc);
   }
 
-  /* What PouchDB asks of the shop. It asks first whose server this is, one address above the database, where the shop has nothing. */
+  const json = (content, status = 200) => new Response(JSON.stringify(content), { status, headers: { "Content-Type": "application/json" } });
+
+  /* What PouchDB asks of the shop. It asks first whose server this is, one address above the database, where the shop has nothing; and
+     how far it was, which the shop cannot know before this device has said it (`point-NAME`). */
   async function ask(address, options) {
-    if (/^\/device\/(kept\/)?$/.test(new URL(address, location.href).pathname)) return new Response("{}", { headers: { "Content-Type": "application/json" } });
+    const { signal } = stopping;
+    const { pathname } = new URL(address, location.href);
+    if (/^\/device\/(kept\/)?$/.test(pathname)) return json({});
+    const [, point] = /^\/device\/sync\/_local\/([^/]+)$/.exec(pathname) ?? [];
+    if (point && options.method === "PUT") await put(here, `point-${point}`, { said: true });
+    else if (point && !(await here?.get(`point-${point}`).catch(() => null))) return json({ error: "not_found", reason: "missing" }, 404);
     options.headers.set("X-CSRF-Token", csrf);
-    return PouchDB.fetch(address, options);
+    return PouchDB.fetch(address, { ...options, signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal });
   }
 
   /* Milliseconds until it asks again after a failure: half a minute at most, for a network may be back any moment. */
@@ -91,13 +113,14 @@ globalThis.shopDevice = (() => {
   function sync() {
     if (!open() || live) return;
     live = true;
-    navigator.locks.request("aisle-sync", () => new Promise((done) => {
+    ended = navigator.locks.request("aisle-sync", { signal: stopping.signal }, () => new Promise((done) => {
+      if (!mine) return done(); // wiped while another page was syncing
       const remote = new PouchDB(`${location.origin}/device/sync/`, {
         skip_setup: true,
         fetch: async (address, options) => {
           const answer = await ask(address, options);
-          if (answer.status === 410) await wipe();
-          if (answer.status === 401 || answer.status === 403) await who();
+          if (answer.status === 410) wipe(); // it waits until this has ended
+          if (answer.status === 401 || answer.status === 403) who();
           return answer;
         },
       });
@@ -106,7 +129,7 @@ globalThis.shopDevice = (() => {
         .on("paused", () => refreshQuote().catch(() => {}))
         .on("error", done)
         .on("complete", done);
-    }));
+    })).catch(() => {}); // this page was not to sync any more before its turn came
   }
 
   /* What the shop did not take is said and kept until it is dismissed; the device has again what the shop has. */
@@ -116,16 +139,18 @@ globalThis.shopDevice = (() => {
     undone.add(id);
     const sent = await mine.get(id).catch(() => null);
     await put(here, `denied-${id}`, { reason, sent: { ...sent } });
-    document.dispatchEvent(new CustomEvent("shop:notice", { detail: { words: reason, mood: "warn" } }));
-    const answer = await fetch(`/device/sync/${encodeURIComponent(id)}`).catch(() => null);
-    if (answer?.status === 404 && sent) await mine.remove(sent);
+    say(reason, "warn");
+    const asked = new URLSearchParams({ keys: JSON.stringify([id]), include_docs: "true" });
+    const answer = await fetch(`/device/sync/_all_docs?${asked}`).catch(() => null);
     if (!answer?.ok) return;
-    const { _id, _rev, ...content } = await answer.json();
+    const { doc } = (await answer.json()).rows[0];
+    if (!doc) return sent && mine.remove(sent); // the shop has none
+    const { _id, _rev, ...content } = doc;
     await put(mine, id, content);
   }
 
   /* The basket. */
-  const quantities = async () => (await all(mine, "basket-")).map(({ productid, sku, quantity }) => ({ key: sku || productid, quantity }));
+  const quantities = async () => (await all(mine, "basket-")).map(({ productid, sku, quantity }) => ({ key: sku || productid, productid, quantity }));
   const named = (line) => here.get(`product-${line.key}`).then(({ name, price }) => ({ ...line, name, price }), () => ({ ...line, name: line.key }));
   const basket = async () => Promise.all((await quantities()).map(named));
 
@@ -182,8 +207,12 @@ globalThis.shopDevice = (() => {
   /* Orders. */
   const newKey = () => crypto.randomUUID();
 
-  async function order({ address_id, card }) {
+  /* What is ordered leaves the basket at once, so that nothing is ordered twice: not by a second click, nor in another window. */
+  const order = (chosen) => navigator.locks.request("aisle-order", () => orderBasket(chosen)).then(() => void send().catch(() => {}));
+
+  async function orderBasket({ address_id, card }) {
     const { lines, quote, total } = await expected();
+    if (!lines.length || !total) return;
     const key = newKey();
     const sent = {
       key,
@@ -196,9 +225,9 @@ globalThis.shopDevice = (() => {
       shipping: address_id === quote.address_id ? (quote.shipping ?? "") : "",
     };
     const names = Object.fromEntries(lines.map((line) => [line.key, line.name]));
-    await here.put({ _id: `order-${key}`, state: "waiting", made: new Date().toISOString(), sent, names });
+    await here.put({ _id: `order-${key}`, state: "waiting", made: new Date().toISOString(), sent, names, lines });
+    for (const line of lines) await setQuantity(line.key, 0);
     navigator.serviceWorker?.ready.then((worker) => worker.sync?.register("orders")).catch(() => {});
-    await send();
   }
 
   /* Sends what waits, each order under its own key: the shop knows one that was sent before. One page of this browser does it at a time;
@@ -238,15 +267,19 @@ globalThis.shopDevice = (() => {
     tell();
   }
 
-  /* After a refusal its customer decides: the same at what it costs now (under a new key: nothing came of the old one), or not at all. */
+  /* After a refusal its customer decides: the same at what it costs now (under a new key: nothing came of the old one), or not at all,
+     which puts the goods back into the basket. Once, also by a second click. */
   async function decide(id, { again, card }) {
-    const refused = await here.get(id);
-    await here.remove(refused);
-    if (!again) return badge();
+    const refused = await here.get(id).catch(() => null);
+    if (!refused || !(await here.remove(refused).catch(() => null))) return;
+    if (!again) {
+      for (const line of refused.lines ?? []) await add(line.key, line.quantity, line);
+      return badge();
+    }
     const key = newKey();
     const sent = { ...refused.sent, key, expected_total: refused.total ?? refused.sent.expected_total, card: card ?? refused.sent.card };
-    await here.put({ _id: `order-${key}`, state: "waiting", made: new Date().toISOString(), sent, names: refused.names });
-    await send();
+    await here.put({ _id: `order-${key}`, state: "waiting", made: new Date().toISOString(), sent, names: refused.names, lines: refused.lines });
+    send().catch(() => {});
   }
 
   const orders = () => all(here, "order-");
@@ -277,20 +310,58 @@ globalThis.shopDevice = (() => {
 
   /* Nothing of anybody stays: databases, kept pages and pictures, the badge. */
   async function wipe() {
-    const names = Object.keys(localStorage).filter((name) => name !== LEAVING && /^(aisle-|_pouch_)/.test(name)); // PouchDB has some, too
-    for (const name of names) localStorage.removeItem(name);
-    live?.cancel?.();
-    await Promise.all([mine, here].map((each) => each?.destroy()));
-    mine = here = live = csrf = undefined;
-    const left = (await indexedDB.databases?.()) ?? [];
-    for (const { name } of left) if (name.startsWith("_pouch_")) indexedDB.deleteDatabase(name);
+    forgetNames(); // other pages hear of it, and close theirs
+    await closeAll();
+    await navigator.locks.request(OPENED, { signal: AbortSignal.timeout(STOP_MS) }, deleteDatabases).catch(deleteDatabases);
+    forgetNames();
     for (const name of await caches.keys()) if (!name.startsWith("aisle-shell-")) await caches.delete(name);
     await navigator.clearAppBadge?.().catch(() => {});
     tell();
   }
 
+  /* Also those that PouchDB has for itself. */
+  function forgetNames() {
+    for (const name of Object.keys(localStorage)) if (name !== LEAVING && /^(aisle-|_pouch_)/.test(name)) localStorage.removeItem(name);
+  }
+
+  /* When no page reads them any more: a database that is taken away under what opens it keeps that waiting for ever. */
+  async function deleteDatabases() {
+    for (const { name } of (await indexedDB.databases?.()) ?? []) {
+      if (name.startsWith("_pouch_")) await new Promise((done) => Object.assign(indexedDB.deleteDatabase(name), { onsuccess: done, onerror: done, onblocked: done }));
+    }
+  }
+
+  /* Of who is not logged in any more; orders that had not been sent are lost with it, and that is said. */
+  async function forget() {
+    const lost = open() ? (await unsent().catch(() => [])).length : 0;
+    await wipe();
+    if (lost) say(document.body.dataset.textLost);
+  }
+
+  async function closeAll() {
+    clearTimeout(again);
+    const own = [mine, here];
+    mine = here = csrf = undefined;
+    tell();
+    await stop();
+    await Promise.allSettled(own.map((each) => each?.close()));
+    close();
+  }
+
+  async function stop() {
+    stopping.abort();
+    stopping = new AbortController();
+    live?.cancel?.();
+    live = undefined;
+    await Promise.race([Promise.all([ended, globalThis.shopKept?.stop()]), new Promise((done) => setTimeout(done, STOP_MS))]);
+  }
+
   /* Another page of this browser may have logged out. */
-  addEventListener("storage", ({ key, newValue }) => key === OWNER && !newValue && leave());
+  addEventListener("storage", ({ key, newValue }) => {
+    if (key !== OWNER || newValue) return;
+    left = true;
+    closeAll();
+  });
 
   function leave() {
     left = true;
@@ -298,7 +369,7 @@ globalThis.shopDevice = (() => {
   }
 
   return {
-    owner, open, who, sync, leave, wipe, changed, placed, tell, token: () => csrf, ask, pause,
+    owner, open, who, sync, leave, wipe, forget, orSay, unsent, changed, placed, tell, token: () => csrf, ask, pause,
     basket, add, setQuantity, wish, wishes, saveAddress, expected, refreshQuote,
     order, orders, openOrders, send, decide, badge,
     documents: (prefix) => all(mine, prefix),

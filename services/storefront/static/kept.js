@@ -1,4 +1,4 @@
-/* Departments kept on the device: `kept-ID` among the customer's documents says which, `places-ID` on this device what is in them,
+/* Departments kept on the device: `kept-ID` among the customer's documents says which, `places-ID` on this device what they are called and what is in them,
    and `aisle-kept-ID` is the shop's database of each category (`/v1/products/sync/...`), read only. Their small pictures are in a cache of
    their own, within the shop's budget. */
 globalThis.shopKept = (() => {
@@ -10,6 +10,8 @@ globalThis.shopKept = (() => {
   const MOST_LIVE = 2; // each holds a connection, of which browsers have six; the others are looked at now and then
   const LOOK_MS = 60_000;
 
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const ONE_WAY = { checkpoint: "target" }; // how far a device is it knows itself: nobody writes at the shop's
 
   async function idOf(category) {
@@ -18,7 +20,11 @@ globalThis.shopKept = (() => {
   }
 
   const keyOf = (category) => btoa(String.fromCharCode(...new TextEncoder().encode(category))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-  const database = async (category) => new PouchDB(`aisle-kept-${await idOf(category)}`, { auto_compaction: true });
+  async function database(category) {
+    const id = await idOf(category);
+    signal.throwIfAborted();
+    return new PouchDB(`aisle-kept-${id}`, { auto_compaction: true });
+  }
   const list = () => device.documents("kept-");
   const isKept = async (category) => (await list()).some((each) => each.category === category);
 
@@ -33,12 +39,16 @@ globalThis.shopKept = (() => {
   }
 
   /* Brings what is kept up to date, and forgets what is not kept any more. */
-  const fill = () => navigator.locks.request("aisle-kept", async () => {
+  let filling = Promise.resolve();
+  const fill = () => (filling = navigator.locks.request("aisle-kept", { signal: signal }, fillNow));
+
+  async function fillNow() {
     const kept = await list();
     const wanted = new Set();
     for (const { category } of kept) {
       const places = await placesOf(category);
       for (const { category: place } of places) {
+        if (signal.aborted) return;
         wanted.add(`_pouch_aisle-kept-${await idOf(place)}`);
         await (await database(place)).replicate.from(remote(place), ONE_WAY).catch(() => {}); // it stays as it was
       }
@@ -48,16 +58,29 @@ globalThis.shopKept = (() => {
     }
     device.tell();
     await fetchPictures();
-  });
+  }
 
   /* While a page is open: the first categories as they change, the others every minute. One page of this browser does it. */
-  const follow = () => navigator.locks.request("aisle-kept-live", async () => {
+  let followed = Promise.resolve();
+  const follow = () => (followed = navigator.locks.request("aisle-kept-live", { signal }, async () => {
     const places = (await Promise.all((await list()).map(({ category }) => knownPlaces(category)))).flat();
+    const live = [];
     for (const { category: place } of places.slice(0, MOST_LIVE)) {
-      (await database(place)).replicate.from(remote(place), { ...ONE_WAY, live: true, retry: true, back_off_function: device.pause }).on("change", device.tell).on("error", () => {});
+      const options = { ...ONE_WAY, live: true, retry: true, back_off_function: device.pause };
+      live.push((await database(place)).replicate.from(remote(place), options).on("change", device.tell));
     }
-    if (places.length) await new Promise(() => setInterval(() => document.hidden || fill().catch(() => {}), LOOK_MS));
-  });
+    const looking = setInterval(() => document.hidden || fill().catch(() => {}), LOOK_MS);
+    if (places.length) await new Promise((done) => signal.aborted ? done() : signal.addEventListener("abort", done));
+    clearInterval(looking);
+    for (const each of live) each.cancel();
+    await Promise.allSettled(live);
+  }).catch(() => {}));
+
+  /* For good: what is kept is about to be wiped. */
+  function stop() {
+    stopping.abort();
+    return Promise.allSettled([followed, filling]);
+  }
 
   /* The smallest picture of each product, in the order of the departments, until the budget or a quarter of what the browser has left is full;
      those of what is not kept any more go. */
@@ -108,20 +131,20 @@ globalThis.shopKept = (() => {
   async function placesOf(category) {
     const answer = await fetch(`/device/kept?category=${encodeURIComponent(category)}`).catch(() => null);
     if (!answer?.ok) return knownPlaces(category);
-    const { places } = await answer.json();
-    await device.remember(`places-${await idOf(category)}`, { places });
-    return places;
+    const told = await answer.json();
+    await device.remember(`places-${await idOf(category)}`, told);
+    return told.places;
   }
 
-  const knownPlaces = async (category) => (await device.known(`places-${await idOf(category)}`))?.places ?? [];
+  const toldOf = async (category) => (await device.known(`places-${await idOf(category)}`)) ?? {};
+  const knownPlaces = async (category) => (await toldOf(category)).places ?? [];
 
   /* Each department that is kept, with what can be bought of it, each variant by itself, in the shop's order:
      {category, label, complete, goods: [{key, productid, name, price, stock, picture}]}. Not complete: only so many are kept of a category. */
   async function departments() {
     return Promise.all((await list()).map(async ({ category }) => {
-      const places = await knownPlaces(category);
+      const { label = category.split("#").at(-1), places = [] } = await toldOf(category);
       const found = await Promise.all(places.map(({ category: place }) => contents(place)));
-      const label = places.find((place) => place.category === category)?.label ?? category.split("#").at(-1);
       return { category, label, complete: found.every(({ complete }) => complete), goods: found.flatMap((each) => each.goods) };
     }));
   }
@@ -153,5 +176,5 @@ globalThis.shopKept = (() => {
     return (await goods()).filter(({ words }) => asked.every((word) => words.includes(word)));
   }
 
-  return { list, isKept, keep, drop, fill, follow, departments, search };
+  return { list, isKept, keep, drop, fill, follow, stop, departments, search };
 })();

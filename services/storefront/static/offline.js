@@ -58,9 +58,9 @@
     form.querySelector("button").disabled = !total || !addresses.length;
   }
 
-  function basketLine({ key, name, price, quantity }) {
+  function basketLine({ key, productid, name, price, quantity }) {
     const input = element("input", { type: "number", min: 0, max: 99, value: quantity, ariaLabel: fill(texts.textQuantity, { name }) });
-    input.addEventListener("change", () => input.reportValidity() && device.setQuantity(key, Number(input.value)));
+    input.addEventListener("change", () => input.reportValidity() && device.orSay(device.setQuantity(key, Number(input.value), productid)));
     const sum = price ? money({ ...price, amount: price.amount * quantity }) : "";
     return element("li", { className: "row" }, input, element("span", { textContent: name }), element("span", { className: "sum", textContent: sum }), button(texts.textRemove, () => device.setQuantity(key, 0), "link"));
   }
@@ -76,11 +76,11 @@
     const goods = order.sent.items.map(({ productid, quantity }) => `${quantity} × ${order.names[productid]}`).join(", ");
     const made = element("li", {}, element("p", { textContent: `${goods} (${money(order.total ?? order.sent.expected_total)})` }));
     made.dataset.state = order.state;
-    if (order.state === "waiting") made.append(element("p", { className: "quiet", textContent: texts.textWaits }), ...(order.tried ? [] : [button(texts.textDrop, () => device.decide(order._id, {}), "link")]));
+    if (order.state === "waiting") made.append(element("p", { className: "quiet", textContent: texts.textWaits }), ...(order.tried ? [] : [button(texts.textDrop, () => device.orSay(device.decide(order._id, {})), "link")]));
     else if (order.state === "placed") made.append(element("p", {}, element("a", { href: order.payment_page || `/orders/${order.orderid}`, textContent: order.payment_page ? texts.textPay : texts.textPlaced })));
     else {
       const words = order.total ? fill(texts.textAgain, { total: money(order.total) }) : texts.textRetry;
-      made.append(element("p", { className: "wrong", textContent: order.detail }), element("p", { className: "row" }, button(words, () => device.decide(order._id, { again: true, card: order.code === "payment_declined" ? chosen("card") || undefined : undefined })), button(texts.textDrop, () => device.decide(order._id, {}), "link")));
+      made.append(element("p", { className: "wrong", textContent: order.detail }), element("p", { className: "row" }, button(words, () => device.orSay(device.decide(order._id, { again: true, card: order.code === "payment_declined" ? chosen("card") || undefined : undefined }))), button(texts.textDrop, () => device.orSay(device.decide(order._id, {})), "link")));
     }
     return made;
   }
@@ -107,7 +107,7 @@
   const hidden = (words) => element("span", { className: "hide-text", textContent: ` ${words}` });
 
   function act(words, about, does) {
-    const made = button(words, () => Promise.resolve(does()).then(redraw), "link");
+    const made = button(words, () => device.orSay(does()).then(redraw), "link");
     made.append(hidden(about));
     return made;
   }
@@ -173,7 +173,7 @@
     }));
     status.textContent = fill(status.dataset.textFound, { count: found.length, shown: Math.min(SHOWN, found.length) });
     section.querySelector("[data-goods]").replaceChildren(...found.slice(0, SHOWN).map((each) => {
-      const add = button(status.dataset.textAdd, () => device.add(each.key, 1, each));
+      const add = button(status.dataset.textAdd, () => device.orSay(device.add(each.key, 1, each)));
       add.append(element("span", { className: "hide-text", textContent: ` ${each.name}` }));
       const link = element("a", { href: `/product/${encodeURIComponent(each.productid)}`, textContent: each.name });
       const stock = element("span", { className: "quiet small", textContent: fill(status.dataset.textStock, { count: each.stock }) });
@@ -182,11 +182,17 @@
     }));
   }
 
-  async function draw() {
+  /* Whether there is anything of anybody here; else what was shown goes at once. */
+  function uncover() {
     const open = device.open();
     root.hidden = !open;
     document.getElementById("nobody").hidden = open;
-    if (!open) return;
+    if (!open) for (const each of root.querySelectorAll("ul, #profile p")) each.replaceChildren();
+    return open;
+  }
+
+  async function draw() {
+    if (!uncover()) return;
     await drawBasket(!document.activeElement?.closest("[data-lines]"));
     await drawWaiting();
     await drawRest();
@@ -194,17 +200,17 @@
   }
 
   let drawn = Promise.resolve();
-  const redraw = () => { drawn = drawn.then(draw).catch(() => {}); };
+  const redraw = () => { uncover(); drawn = drawn.then(draw).catch(() => {}); };
 
   document.querySelector("[data-order]").addEventListener("submit", (event) => {
     event.preventDefault();
     event.stopPropagation();
-    device.order({ address_id: chosen("address_id"), card: chosen("card") }).then(redraw);
+    device.orSay(device.order({ address_id: chosen("address_id"), card: chosen("card") })).then(redraw);
   });
   addressForm.addEventListener("submit", (event) => {
     event.preventDefault();
     event.stopPropagation();
-    saveAddress().then(redraw);
+    device.orSay(saveAddress()).then(redraw);
   });
   document.addEventListener("focusout", (event) => event.target.closest("[data-lines]") && setTimeout(redraw));
   document.getElementById("kept-words").addEventListener("input", () => { drawn = drawn.then(drawKept).catch(() => {}); }); // after what is being drawn: that has the words of before

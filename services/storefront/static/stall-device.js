@@ -80,6 +80,7 @@ globalThis.stallDevice = (() => {
       store.clear();
       for (const each of answer.body.items) store.put(each);
     });
+    await remember("complete", answer.body.complete);
     await remember("filled", await moment());
     tell();
     return true;

@@ -56,12 +56,29 @@
   }
 
   /* Goods. */
-  function drawGoods() {
-    const asked = $("words").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = goods.filter((each) => {
+  function search(text) {
+    const asked = text.toLowerCase().split(/\s+/).filter(Boolean);
+    return goods.filter((each) => {
       const words = `${nameOf(each)} ${each.key}`.toLowerCase();
       return asked.every((word) => words.includes(word));
     });
+  }
+
+  /* A scanner types what is on the label and ends with Enter; so does who knows it by heart. */
+  function scan(event) {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    const typed = $("words").value.trim();
+    const found = search(typed);
+    const exact = goods.find(({ key }) => key.toLowerCase() === typed.toLowerCase()) ?? (typed && found.length === 1 ? found[0] : null);
+    if (!exact) return say(fill(texts.unknown, { code: typed }), "warn");
+    put(exact.key, (cart.get(exact.key) ?? 0) + 1);
+    $("words").value = "";
+    drawGoods();
+  }
+
+  function drawGoods() {
+    const found = search($("words").value);
     const shown = found.slice(0, SHOWN);
     $("found").textContent = goods.length ? fill(texts.found, { count: found.length, shown: shown.length }) : texts.nothing;
     $("goods").replaceChildren(...shown.map((each) => {
@@ -183,8 +200,8 @@
       const lines = told.oversold.map(({ name, quantity }) => `${quantity} × ${name}`).join(", ");
       return [fill(texts.sent, { number: told.number }), lines && fill(texts.oversold, { lines })].filter(Boolean).join(", ");
     }
-    const { expected, change, since, stock } = told.items[0];
-    const parts = [fill(texts.booked, { expected, change: change > 0 ? `+${change}` : change })];
+    const { expected, change, since, stock, superseded } = told.items[0];
+    const parts = [superseded ? texts.superseded : fill(texts.booked, { expected, change: change > 0 ? `+${change}` : change })];
     if (since < 0) parts.push(fill(texts.since, { count: -since }));
     if (stock < 0) parts.push(fill(texts.below, { count: -stock }));
     return [fill(texts.counted, { name: "", counted: body.items[0].level }).replace(/^: /, ""), ...parts].join(", ");
@@ -192,7 +209,7 @@
 
   function row(entry) {
     const words = entry.kind === "sale" ? `${money(entry.body.total)}, ${texts[entry.body.payment.kind]}` : entry.shown.name;
-    const isOversold = entry.told?.oversold?.length || entry.told?.items?.[0].stock < 0;
+    const isOversold = entry.told?.oversold?.length || entry.told?.items?.[0].stock < 0 || entry.told?.items?.[0].superseded;
     const mood = entry.state === "refused" ? "bad" : entry.state === "waiting" || isOversold ? "warn" : "good";
     const item = element("li", { className: "stall-line" }, element("span", { textContent: words }), element("span", { className: `tag ${mood}`, textContent: outcome(entry) }));
     item.dataset.state = entry.state;
@@ -223,13 +240,14 @@
   }
 
   async function drawSetup() {
-    const [seller, stall, category, categories, filled] = await Promise.all(["seller", "stall", "category", "categories", "filled"].map(device.about));
+    const [seller, stall, category, categories, filled, complete] = await Promise.all(["seller", "stall", "category", "categories", "filled", "complete"].map(device.about));
     $("seller").textContent = seller ? fill(texts.seller, { name: seller.name }) : texts.start;
     if (document.activeElement !== $("stall-name")) $("stall-name").value = stall ?? $("stall-name").value;
     const chosen = $("category").value || category;
     $("category").replaceChildren(...(categories ?? []).map(({ path, label, depth }) => element("option", { value: path, textContent: `${"\u2003".repeat(depth)}${label}`, selected: path === chosen })));
     const at = filled && new Date(filled).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
-    $("filled").textContent = filled ? fill(texts.filled, { count: goods.length, moment: at }) : "";
+    const more = complete === false ? ` ${texts.more}` : "";
+    $("filled").textContent = filled ? fill(texts.filled, { count: goods.length, moment: at }) + more : "";
   }
 
   async function keep(event) {
@@ -289,6 +307,7 @@
   }
 
   $("words").addEventListener("input", drawGoods);
+  $("words").addEventListener("keydown", scan);
   $("sale").addEventListener("submit", sell);
   $("sale").addEventListener("input", drawChange);
   $("clear").addEventListener("click", () => { cart = new Map(); drawSale(); });

@@ -116,11 +116,18 @@ def test_an_order_of_a_device_is_placed_once(visitor: Visitor, join: Callable[..
     assert (answer.status, orjson.loads(answer.body)["code"]) == (402, "payment_declined")
 
 
+def key_of(category: str) -> str:
+    return base64.urlsafe_b64encode(category.encode()).decode().rstrip("=")
+
+
 def test_a_department_is_kept_by_the_databases_of_its_categories(join: Callable[..., Visitor]) -> None:
     ann = join("Annie Device")
-    places = orjson.loads(ann.get("/device/kept?category=Home").body)["places"]
-    assert {"Home", "Home#Kitchen", "Home#Lights/Lamps, indoor"} <= {each["category"] for each in places}
-    key = base64.urlsafe_b64encode(b"Home#Lights/Lamps, indoor").decode().rstrip("=")
+    told = orjson.loads(ann.get("/device/kept?category=Home").body)
+    places = {each["category"] for each in told["places"]}
+    assert (told["label"], "Home#Lights/Lamps, indoor" in places) == ("Home", True)
+    found = {place: ann.get(f"/device/kept/{key_of(place)}/_changes").status for place in places}
+    assert set(found.values()) == {200}, "none that only holds others, which has no database"
+    key = key_of("Home#Lights/Lamps, indoor")
     ids = {row["id"] for row in orjson.loads(ann.get(f"/device/kept/{key}/_changes").body)["results"]}
     assert ids == {"category", "product-lamp-1"}
     assert ann.get("/device/kept/no-key!/_changes").status == 404

@@ -57,6 +57,7 @@ def test_staff_buys_a_label_prints_it_and_hands_the_parcel_over(
     keeper.get(desk)
     unknown = buy(keeper, desk, 2, "")
     assert "what the parcel weighs" in unknown.text, unknown.text
+    assert label_form(unknown, desk).values["label-parcel-vase"] == "2", "what was typed is kept"
     page = buy(keeper, desk, 2, "900")
     assert "Bought for £3.50 from RoyalMail" in page.text
     assert label_form(page, desk).values["label-parcel-vase"] == "1", "one has no label yet"

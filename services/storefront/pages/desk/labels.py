@@ -6,7 +6,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
-from services.storefront.pages.desk.orders import done
+from services.storefront.pages.desk.orders import done, find_order, order_page
 from services.storefront.pages.desk.parcels import chosen_items
 from services.storefront.pages.pdf import pdf_response
 from services.storefront.pages.visitor import token
@@ -32,11 +32,15 @@ def label_pdf(orderid: str, number: int) -> Response:
 
 
 @desk.post("/orders/<orderid>/labels")
-def buy_label(orderid: str) -> BaseResponse:
-    """For a parcel with what `label-{SKU}` say; what it weighs may be left out where its goods have a weight."""
+def buy_label(orderid: str) -> str | BaseResponse:
+    """For a parcel with what `label-{SKU}` say; what it weighs may be left out where its goods have a weight. Refused, the form keeps what was
+    typed."""
     try:
         label = services().orders.buy_label(token(), orderid, _parcel(), forms.key(request.form))
-    except (Conflict, Invalid, NotFound) as error:
+    except (Conflict, Invalid) as error:
+        flash(forms.error_text(error), "bad")
+        return order_page(find_order(orderid))
+    except NotFound as error:
         return _problem(orderid, error)
     cost, carrier = prices.shown(label["cost"]), label["carrier"]
     return done(orderid, _("Bought for %(cost)s from %(carrier)s.", cost=cost, carrier=carrier))

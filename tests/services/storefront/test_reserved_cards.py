@@ -40,6 +40,8 @@ def test_a_kept_card_is_reserved_and_charged_with_the_goods(shop: StripeShop) ->
     before = set(shop.stripe.intents)
     done = customer.send_form(form, {**form.values, "saved_method": method})
     assert done.path.startswith("/orders/"), done.text
+    words = "with Stripe (the card is charged when the goods are sent)"
+    assert words in done.text
     (intentid,) = set(shop.stripe.intents) - before
     intent = shop.stripe.intents[intentid]
     assert intent["status"] == "requires_capture"
@@ -50,4 +52,5 @@ def test_a_kept_card_is_reserved_and_charged_with_the_goods(shop: StripeShop) ->
     sent = shown.form(f"{path}/dispatch")
     after = customer.send_form(sent, {**sent.values, "courier": "Owl", "courierid": "1"})
     assert captures(after) == [total, total, "£0.00"]
+    assert words not in customer.get(done.path).text
     assert (intent["status"], re.sub(r"\D", "", total)) == ("succeeded", str(intent["amount_received"]))

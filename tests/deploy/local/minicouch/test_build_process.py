@@ -157,9 +157,9 @@ def test_the_server_does_next_to_nothing_of_a_long_build_itself(
     db, here = goods(store), []
     rows, hits = indexing._apply, searching._entries
 
-    def apply(db: Database, spec: Any, index: Any, target: int, docs: list[StoredDoc], *more: Any) -> None:
+    def apply(spec: Any, index: Any, target: int, docs: list[StoredDoc], *more: Any) -> None:
         here.append(len(docs))
-        rows(db, spec, index, target, docs, *more)
+        rows(spec, index, target, docs, *more)
 
     def entries(db: Database, spec: Any, docs: list[StoredDoc]) -> Any:
         here.append(len(docs))

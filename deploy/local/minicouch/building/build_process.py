@@ -15,7 +15,8 @@ import orjson
 from ..errors import CouchError
 
 log = logging.getLogger("minicouch.building")
-MANY = 1000  # changes that are worth starting the process for
+MANY = 3000  # changes that are worth starting the process for, at rows of views
+MANY_FOR_SEARCH = 1000
 FEW = 500  # changes that are worth asking one that runs: whoever waits for fewer has them sooner than what is before him there
 IDLE = 3.0
 WORKER = f"{__package__}.build_worker"
@@ -28,7 +29,7 @@ class BuildProcesses:
     """One for rows and summaries of views, one for search: the commit of a search index takes seconds."""
 
     def __init__(self) -> None:
-        self._rows, self._search = BuildProcess(), BuildProcess(SEARCH_NICENESS)
+        self._rows, self._search = BuildProcess(MANY), BuildProcess(MANY_FOR_SEARCH, SEARCH_NICENESS)
 
     def is_for(self, work: str, changes: int) -> bool:
         """Whether that many changes are better built here than by who asks."""
@@ -63,17 +64,17 @@ class BuildProcesses:
 
 
 class BuildProcess:
-    """Started when first needed, ended when nobody needed it for `IDLE` seconds; does one thing at a time."""
+    """Started for so `many` changes, ended when nobody needed it for `IDLE` seconds; does one thing at a time."""
 
-    def __init__(self, niceness: int = 0) -> None:
-        self._niceness = niceness
+    def __init__(self, many: int, niceness: int = 0) -> None:
+        self._many, self._niceness = many, niceness
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._used = 0.0
         self._stopped = False
 
     def is_for(self, changes: int) -> bool:
-        return changes >= (MANY if self._process is None else FEW)
+        return changes >= (self._many if self._process is None else FEW)
 
     def run(self, command: dict[str, Any]) -> bool:
         with self._lock:

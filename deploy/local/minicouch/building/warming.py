@@ -1,7 +1,7 @@
 """Keeps the indexes of written databases up to date in the background, so that readers find them warm (CouchDB: ken).
 
 Every database that changed is looked at in each tick; its indexes are built when the writes have paused, or when many
-changes wait. Work goes in small batches; while there are requests, pauses as long as the work itself are between them,
+changes wait, or have waited for long: many at once cost less, and what is written meanwhile comes first. Work goes in small batches; while there are requests, pauses as long as the work itself are between them,
 and readers' own builds go first.
 """
 
@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from ..documents.database import Database
@@ -24,7 +24,8 @@ from . import declared
 
 log = logging.getLogger("minicouch.warming")
 TICK = 0.4
-MANY = 500  # fewer than a process is started for: orders that come one by one never need it
+MANY = 2000  # fewer than a process is started for: orders that come one by one never need it
+LONGEST_WAIT = 10.0
 BATCH = 250
 MAX_PAUSE = 0.1
 RETRY_AFTER = 60.0
@@ -37,11 +38,20 @@ Step = Callable[[searching.Pause], bool]
 
 @dataclass
 class Watched:
-    """What was seen of a database at the last tick, and up to where its indexes were brought."""
+    """What was seen of a database at the last tick, and up to where and when its indexes were brought last."""
 
     seq: int = 0
     warmed: int = -1
+    warmed_at: float = field(default_factory=time.monotonic)
+    summed_up: bool = True
     work: "asyncio.Future[None] | None" = None
+
+    def is_due(self, *, calm: bool) -> bool:
+        """Whether its indexes are to be brought up to date; `calm`: nothing was written since the last tick."""
+        waiting = self.seq - self.warmed
+        if calm:
+            return waiting != 0 or not self.summed_up
+        return waiting >= MANY or time.monotonic() - self.warmed_at >= LONGEST_WAIT
 
 
 class Pauses:
@@ -121,9 +131,8 @@ class Warmer:
             seen.seq = seq
             if seen.work is not None and not seen.work.done():
                 continue
-            calm = seq == before
-            if seq != seen.warmed and (calm or seq - seen.warmed >= MANY):
-                seen.warmed = seq if calm else seen.warmed
+            if seen.is_due(calm=seq == before):
+                seen.warmed, seen.warmed_at = seq, time.monotonic()
                 db.visitors += 1
                 seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db)
                 seen.work.add_done_callback(partial(self._report, db))
@@ -132,8 +141,8 @@ class Warmer:
         """A database may be deleted under its builder; anything else that ends one is worth a line."""
         db.visitors -= 1
         seen = self._watched.get(db)
-        if seen is not None and self._unsummarised(db):
-            seen.warmed = -1
+        if seen is not None:
+            seen.summed_up = not self._unsummarised(db)
         if not work.cancelled() and (error := work.exception()) and not db.deleted and not self._closing:
             log.error("keeping %s warm ended", db.name, exc_info=error)
 

@@ -147,6 +147,41 @@ def test_an_import_in_pieces_is_summed_up_once(
     assert not get_index(db, spec("sums")).stale
 
 
+def test_indexes_of_a_database_that_is_written_without_a_pause_wait_for_many_changes(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each tick was a build once many had come: a burst of orders paid for its indexes one by one, while customers waited."""
+    monkeypatch.setattr(warming, "MANY", 20)
+    db, built_at = filled(store, "goods"), list[int]()
+    warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
+    monkeypatch.setattr(Warmer, "_warm", lambda self, db: built_at.append(db.update_seq))
+
+    async def tick(*edits: Edit) -> None:
+        if edits:
+            await db.update_docs(list(edits))
+        warmer._tick()
+        await asyncio.wrap_future(warmer._thread.submit(int))  # behind what the tick has begun
+
+    async def rush() -> None:
+        await tick()
+        for number in range(50):
+            await tick(Edit(f"more{number}", {}))
+        assert built_at == [5, 25, 45], "first what was there"
+        await tick()
+        await tick()
+        assert built_at[3:] == [55], "the rest at the first pause, once"
+        warmer._watched[db].warmed_at -= warming.LONGEST_WAIT
+        await tick(Edit("late", {}))
+        assert built_at[4:] == [56], "a few do not wait forever"
+        warmer._watched[db].summed_up = False
+        await tick(Edit("later", {}))
+        assert built_at[5:] == []
+        await tick()
+        assert built_at[5:] == [57]
+
+    asyncio.run(rush())
+
+
 def test_one_bad_index_keeps_no_other_cold(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -72,8 +72,9 @@ def goods(store: Store, count: int = COUNT) -> Database:
 
 @pytest.fixture
 def builder(monkeypatch: pytest.MonkeyPatch) -> Iterator[BuildProcesses]:
-    """Its processes stay, however long a busy machine takes between two builds."""
+    """Its processes stay, however long a busy machine takes between two builds; fewer changes than in a shop are worth one."""
     monkeypatch.setattr(build_process, "IDLE", 300.0)
+    monkeypatch.setattr(build_process, "MANY", 1000)
     builder = BuildProcesses()
     yield builder
     builder.stop()

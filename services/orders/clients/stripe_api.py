@@ -81,5 +81,13 @@ def _error(status: int, said: Json) -> AisleError:
         return ProviderUnavailable(detail)
     if said.get("type") == "idempotency_error":
         return KeyUsedOtherwise(detail)
-    kind = AmountNotTaken if said.get("param") == "amount" else StripeRefused
-    return kind(detail, param=said.get("param"), provider_code=said.get("code"))
+    param, code = said.get("param"), said.get("code")
+    if param == "amount":
+        return AmountNotTaken(detail, param=param, provider_code=code)
+    return StripeRefused(_refused(said), param=param, provider_code=code)
+
+
+def _refused(said: Json) -> str:
+    """What goes into logs: Stripe's own message repeats what a customer wrote, such as an e-mail that it does not take."""
+    what, why = said.get("param") or "our request", said.get("code") or said.get("type") or "no reason"
+    return f"Stripe refused {what}: {why}."

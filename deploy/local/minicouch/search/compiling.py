@@ -55,7 +55,7 @@ class Compiler:
         if isinstance(node, Phrase):
             return self._phrase(name, field, node)
         if isinstance(node, Wildcard) and (beginning := self._beginning(name, node)):
-            return tantivy.Query.fuzzy_term_query(self._schema, field, beginning, 0, True, True)
+            return self._begun(field, beginning)
         pattern = node.pattern if isinstance(node, Regexp) else self._wildcard(name, node)
         return self.matching(field, pattern)
 
@@ -115,6 +115,22 @@ class Compiler:
             case [(str() as text, False), ("*", True)]:
                 return text.lower() if self._index.analyzers.of(name).folds else text
         return None
+
+    def _begun(self, field: str, beginning: str) -> tantivy.Query:
+        terms = self._index.generation.beginnings(field, beginning)
+        if terms is None:
+            return tantivy.Query.fuzzy_term_query(self._schema, field, beginning, 0, True, True)
+        any_term = self.joined([("should", self.term(field, term)) for term in terms])
+        return tantivy.Query.const_score_query(any_term, 1.0) if terms else any_term
+
+    def may_begin(self, node: Wildcard) -> bool:
+        """False when no term fits a plain `word*`."""
+        field, beginning = self._index.field("text", node.field or DEFAULT_FIELD), None
+        if field is not None:
+            beginning = self._beginning(node.field or DEFAULT_FIELD, node)
+        if field is None or not beginning:
+            return field is not None
+        return self._index.generation.beginnings(field, beginning) != ()
 
     def _wildcard(self, name: str, node: Wildcard) -> str:
         folds = self._index.analyzers.of(name).folds

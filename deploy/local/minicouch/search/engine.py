@@ -31,6 +31,7 @@ _ORDERS = struct.Struct(f">{len(WHOLE_ORDERS)}Q")
 FIRST_SLOTS = 32
 KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of a hit
 KEPT_QUERIES = 1024
+MOST_BEGUN = 64
 KINDS = ("text", "number", "facet")
 
 Emitted = Sequence[Any]  # [name, value, options] as the index function gave them
@@ -115,12 +116,20 @@ def _keep(stored: dict[str, Any], name: str, value: Any) -> None:
 class Generation:
     """The index as one commit left it, and what was found out about it: right until the next commit."""
 
-    def __init__(self, searcher: tantivy.Searcher) -> None:
+    def __init__(self, searcher: tantivy.Searcher, documents: int) -> None:
         self.searcher = searcher
+        self.documents = documents  # the removed ones too, that scores are reckoned with
+        self.beginnings = lru_cache(KEPT_QUERIES)(self._beginnings)
         self.record = lru_cache(KEPT_RECORDS)(self._record)
         self.queries: dict[str, tantivy.Query] = {}
         self.most: dict[Any, float] = {}  # the best score of a term
         self.answers = AnswerCache()
+
+    def _beginnings(self, field: str, beginning: str) -> tuple[str, ...] | None:
+        """The terms that begin so, None for very many. Each read by itself, they are skipped through beside other words; what a pattern finds
+        is gathered from end to end."""
+        terms = self.searcher.terms_with_prefix(field, beginning)
+        return tuple(term for term, _ in terms) if len(terms) <= MOST_BEGUN else None
 
     def _record(self, segment: int, number: int) -> bytes:
         return bytes(self.searcher.doc(tantivy.DocAddress(segment, number))["record"][0])
@@ -192,7 +201,8 @@ class SearchIndex:
         """Read the index as it is now; what is known of it from before belongs to the old one."""
         self._commit_read = self._last_commit()
         self._index.reload()
-        self.generation = Generation(self._index.searcher())
+        segments = orjson.loads(self._commit_read)["segments"]
+        self.generation = Generation(self._index.searcher(), sum(each["max_doc"] for each in segments))
 
     def _last_commit(self) -> bytes:
         """What names the segments: another after each commit."""

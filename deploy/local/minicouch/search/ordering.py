@@ -10,6 +10,8 @@ from .matching import TOTAL, Matching
 
 Address = tantivy.DocAddress
 SEQUENCE = "seq"
+EQUAL = 20
+"""So many hits more than asked for are read, so that those equal to the last one are mostly there without another search."""
 
 
 class Column(NamedTuple):
@@ -52,11 +54,14 @@ class Ordering:
         if not columns:
             return [address for _, address in self._best(query, max(1, self._searcher.num_docs))]
         column, *others = columns
-        best = self._best(query, limit, column)
-        if not best:
-            return []
+        limit = max(1, limit)
+        best = self._best(query, limit + EQUAL, column)
+        if len(best) < limit + EQUAL:
+            return [address for _, address in best]
         last = best[-1][0]
         found = [address for value, address in best if value != last]
+        if len(found) >= limit:
+            return found
         same = self._with(query, column, last)
         return found + self.first(same, others, limit - len(found))
 

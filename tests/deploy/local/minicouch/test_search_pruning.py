@@ -4,11 +4,12 @@ import random
 
 import pytest
 
-from deploy.local.minicouch.search import pruning
+from deploy.local.minicouch.search import engine, pruning
 from deploy.local.minicouch.search.analysis import Analyzers
 from deploy.local.minicouch.search.compiling import Compiler
 from deploy.local.minicouch.search.engine import Generation, SearchIndex, entry
 from deploy.local.minicouch.search.matching import Matching
+from deploy.local.minicouch.search.ordering import Ordering
 from deploy.local.minicouch.search.sorting import by_fields, by_relevance, parse_sort
 
 NOUNS, ADJECTIVES = "lamp chair vase rug mirror".split(), "red old soft tall".split()
@@ -18,6 +19,8 @@ QUERIES = [
     '(text:"{a}"^2 OR name:"{a}"^16) AND (text:"{b}"^2 OR name:"{b}"^16) AND NOT short:"{c}"',
     '+(text:"{a}"^2 OR name:"{a}"^16) (name:"{b}"^100)',
     '(name:"{a}" AND text:"{b}")^3 OR text:"{c}"',
+    '(text:"{a}"^2 OR (+(short:"{a}"^8 OR short:{b}*^1) name:"{a}"^16)) AND (text:la*^1 OR (+(short:l*^1) name:l*^16)^3)',
+    '+(text:"{a}"^0 OR (+(short:"{a}"^8) name:"{a}"^16)) (name:"{b}"^2 OR text:xyl*^3)^100 -short:"{c}"',
 ]
 
 
@@ -29,7 +32,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
     for seq in range(1, 1201):
         name = f"{dice.choice(ADJECTIVES)} {dice.choice(NOUNS)}"
         text = " ".join(dice.choices(NOUNS + ADJECTIVES, k=dice.randrange(3, 12)))
-        fields = [["name", name, {}], ["short", name, {}], ["text", text, {}], ["size", seq % 2, {}]]
+        fields = [
+            ["name", name, {}],
+            ["short", name, {}],
+            ["text", text, {}],
+            ["size", seq % 2, {}],
+            ["price", seq // 2, {}],
+        ]
         entries.append(entry(f"d{dice.random()}", seq, None, fields))
     made.apply(entries[:700], (), 700)
     made.apply(entries[700:], (), 1200)
@@ -61,6 +70,46 @@ def test_a_common_word_is_not_scored_for_the_first_page(
     matching = Matching(index, index.searcher, Compiler(index), QUERIES[1].format(a="red", b="lamp"))
     by_relevance(matching, 3, None)
     assert "query" not in vars(matching), "the query that scores every hit was not asked"
+
+
+@pytest.mark.parametrize("query", [QUERIES[3], QUERIES[6]])
+def test_words_that_need_not_match_do_not_have_every_hit_scored(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    monkeypatch.setattr(pruning, "COMMON", 10)
+    matching = Matching(index, index.searcher, Compiler(index), query.format(a="red", b="lamp", c="vase"))
+    page = by_relevance(matching, 3, None)
+    assert len(page.hits) == 3
+    assert "query" not in vars(matching), "the query that scores every hit was not asked"
+
+
+def test_beginnings_find_the_same_by_their_terms_as_by_their_pattern(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ["name:l*", "text:r*^3 AND name:lamp", "name:lamp*", "name:x*", "text:m* OR name:v*^2"]
+    index._refresh()
+    by_terms = [found(index, each, 40) for each in asked]
+    assert index.generation.beginnings(str(index.field("text", "text")), "r") == ("red", "rug")
+    monkeypatch.setattr(engine, "MOST_BEGUN", -1)
+    index._refresh()
+    assert [found(index, each, 40) for each in asked] == by_terms
+    assert index.generation.beginnings(str(index.field("text", "text")), "r") is None
+
+
+def test_few_equal_numbers_are_sorted_with_one_search(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searches: list[int] = []
+    best = Ordering._best
+    monkeypatch.setattr(
+        Ordering,
+        "_best",
+        lambda self, query, limit, *column: searches.append(limit) or best(self, query, limit, *column),
+    )
+    matching = Matching(index, index.searcher, Compiler(index), "*:*")
+    page = by_fields(matching, parse_sort("price"), 10, None)
+    assert [hit.seq for hit in page.hits] == list(range(1, 11))
+    assert len(searches) == 1, "hits are not read again for the order of equal ones"
 
 
 def test_numbers_are_sorted_by_without_reading_what_is_kept_of_each_hit(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 SHORT = "short"
 """The field of all short texts together: their words, and neighbouring ones as one."""
 MIN_PREFIX, MAX_BEGUN, MIN_BEGUN_PAIR = 2, 4, 5
+LETTER_RUN = 4
 MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 8
 HEAD = 3
 """How much more the head of a query counts in a short text: it is a frequent word, and those count for little."""
@@ -50,6 +51,16 @@ def begun_pair(words: Sequence[str]) -> str:
     return pair if len(words) > 1 and (begins or not pair.isalpha()) else ""
 
 
+def _begun(word: str) -> str:
+    """What begins so in the short texts. Letters that digits follow are a word of their own from `LETTER_RUN` on (see `words.letters_of`), so what goes
+    on with digits then, as each number behind a name does, need not be gone through."""
+    if not (word.isascii() and word.isalpha()):
+        return f"{word}*"
+    if len(word) >= LETTER_RUN:
+        return f"/{word}[^0-9]*/"
+    return f"/{word}({'[^0-9]?' * (LETTER_RUN - 1 - len(word))}[0-9].*|[^0-9]*)/"
+
+
 def _edits(word: str) -> int:
     return 2 if len(word) >= MIN_FORGIVEN_TWICE else 1
 
@@ -68,7 +79,7 @@ def word_clauses(index: "SearchIndex") -> Callable[[Word], str]:
         if word.begun:
             yield f"{SHORT}:{word.begun}*^1"
         if word.last and len(word.text) >= MIN_PREFIX:
-            yield f"{SHORT}:{word.text}*^1"
+            yield f"{SHORT}:{_begun(word.text)}^1"
         if word.forgiven and is_forgivable(word.text):
             yield f"{SHORT}:{word.text}~{_edits(word.text)}^1"
 

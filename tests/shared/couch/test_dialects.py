@@ -77,6 +77,10 @@ def test_words_prefixes_accents_and_numbers(found: Database):
     assert ids(search(INDEX, search_for('"sofa bed"'))) == ["a:2"]
     assert ids(search(INDEX, search_for("sofabed"))) == ["a:2"]
     assert ids(search(INDEX, search_for("sofa NEAR bed"))) == []
+    for beginning in ("so", "sof"):
+        assert sorted(ids(search(INDEX, search_for(beginning)))) == ["a:1", "a:2", "b:3"]
+    assert ids(search(INDEX, search_for("sofab"))) == ["a:2"]
+    assert ids(search(INDEX, search_for("sofa0"))) == ids(search(INDEX, search_for("02"))) == ["a:1"]
 
 
 def test_members_of_an_object_filter_and_are_counted(found: Database):

@@ -73,6 +73,24 @@ def test_every_word_is_asked_of_every_text_field_by_weight():
     assert search_for("").lucene(INDEX) == "*:*"
 
 
+@pytest.mark.parametrize(
+    ("typed", "begun", "other"),
+    [
+        ("kett", "kett kettle kettlelamp kettles", "kettle100003 kettle7 ket"),
+        ("tab", "table tabletop tab tab3 tab3x", "table7 table100003 ta"),
+        ("rx", "rx580 rxt3080 rx rxa", "rxtab580 r"),
+    ],
+)
+def test_letters_are_the_beginning_of_words_whose_letters_are_no_words_of_their_own(
+    typed: str, begun: str, other: str
+):
+    short = replace(INDEX, fields=(SearchField("name", weight=4, short=True),))
+    [pattern] = re.findall(r"short:/(.*?)/", search_for(typed).lucene(short))
+    assert all(re.fullmatch(pattern, word) for word in begun.split())
+    assert not any(re.fullmatch(pattern, word) for word in other.split())
+    assert "short:a1*^1" in search_for("a1").lucene(short), "digits go on as they are"
+
+
 def test_typos_are_forgiven_only_when_asked_and_only_in_longer_words():
     forgiving = replace(search_for("red sofa bench "), forgiven=frozenset(["red", "sofa"])).lucene(INDEX)
     assert re.findall(r"\w+:\w+~1", forgiving) == ["name:sofa~1", "text:sofa~1"]

@@ -1,5 +1,6 @@
 """Query trees to tantivy queries, with the rules of Cloudant's parser: bare numbers are numbers, words are analysed."""
 
+import math
 import re
 from typing import Any
 
@@ -117,20 +118,19 @@ class Compiler:
         return None
 
     def _begun(self, field: str, beginning: str) -> tantivy.Query:
-        terms = self._index.generation.beginnings(field, beginning)
+        terms, _ = self._index.generation.beginnings(field, beginning)
         if terms is None:
             return tantivy.Query.fuzzy_term_query(self._schema, field, beginning, 0, True, True)
         any_term = self.joined([("should", self.term(field, term)) for term in terms])
         return tantivy.Query.const_score_query(any_term, 1.0) if terms else any_term
 
-    def may_begin(self, node: Wildcard) -> bool:
-        """False when no term fits a plain `word*`."""
-        field, beginning = self._index.field("text", node.field or DEFAULT_FIELD), None
-        if field is not None:
-            beginning = self._beginning(node.field or DEFAULT_FIELD, node)
-        if field is None or not beginning:
-            return field is not None
-        return self._index.generation.beginnings(field, beginning) != ()
+    def most_begun(self, node: Wildcard) -> float:
+        """In how many documents a plain `word*` is at most; infinite for many terms, or another pattern."""
+        name = node.field or DEFAULT_FIELD
+        field, beginning = self._index.field("text", name), self._beginning(name, node)
+        if field is None:
+            return 0
+        return self._index.generation.beginnings(field, beginning)[1] if beginning else math.inf
 
     def _wildcard(self, name: str, node: Wildcard) -> str:
         folds = self._index.analyzers.of(name).folds

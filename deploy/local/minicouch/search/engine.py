@@ -6,6 +6,7 @@ is built again with twice as many.
 """
 
 import hashlib
+import math
 import shutil
 import struct
 import threading
@@ -31,7 +32,7 @@ _ORDERS = struct.Struct(f">{len(WHOLE_ORDERS)}Q")
 FIRST_SLOTS = 32
 KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of a hit
 KEPT_QUERIES = 1024
-MOST_BEGUN = 64
+MOST_BEGUN = 256
 KINDS = ("text", "number", "facet")
 
 Emitted = Sequence[Any]  # [name, value, options] as the index function gave them
@@ -125,11 +126,16 @@ class Generation:
         self.most: dict[Any, float] = {}  # the best score of a term
         self.answers = AnswerCache()
 
-    def _beginnings(self, field: str, beginning: str) -> tuple[str, ...] | None:
-        """The terms that begin so, None for very many. Each read by itself, they are skipped through beside other words; what a pattern finds
-        is gathered from end to end."""
+    def _beginnings(self, field: str, beginning: str) -> tuple[tuple[str, ...] | None, float]:
+        """The terms that begin so, None for very many, as numbers go on, and in how many documents they are at most. Each read by itself, they
+        are skipped through beside other words; what a pattern finds is gathered from end to end."""
+        if beginning.isdecimal():
+            return None, math.inf
         terms = self.searcher.terms_with_prefix(field, beginning)
-        return tuple(term for term, _ in terms) if len(terms) <= MOST_BEGUN else None
+        documents = sum(count for _, count in terms)
+        if len(terms) > MOST_BEGUN:
+            return None, math.inf
+        return tuple(term for term, _ in terms), documents
 
     def _record(self, segment: int, number: int) -> bytes:
         return bytes(self.searcher.doc(tantivy.DocAddress(segment, number))["record"][0])

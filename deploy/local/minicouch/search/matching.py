@@ -9,6 +9,7 @@ import tantivy
 from .compiling import Compiler
 from .counting import unscored
 from .engine import SearchIndex
+from .pruning import counted_by_rows
 from .syntax import Node, parse
 
 TOTAL = "total"
@@ -38,8 +39,11 @@ class Matching:
     @cached_property
     def unscored(self) -> tantivy.Query:
         """The same documents."""
-        made = self.index.compiled(f"unscored {self.text}", lambda: self.compiler.query(unscored(self.tree)))
-        return self._filtered(made)
+        return self._filtered(self.index.compiled(f"unscored {self.text}", self._make_unscored))
+
+    def _make_unscored(self) -> tantivy.Query:
+        rows = counted_by_rows(self.index, self.searcher, self.compiler, self.tree)
+        return self.compiler.query(unscored(self.tree) if rows is None else rows)
 
     def aggregate(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What is counted among all hits, in one pass without scores, and how many there are."""

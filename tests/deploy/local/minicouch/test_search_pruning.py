@@ -21,6 +21,10 @@ QUERIES = [
     '(name:"{a}" AND text:"{b}")^3 OR text:"{c}"',
     '(text:"{a}"^2 OR (+(short:"{a}"^8 OR short:{b}*^1) name:"{a}"^16)) AND (text:la*^1 OR (+(short:l*^1) name:l*^16)^3)',
     '+(text:"{a}"^0 OR (+(short:"{a}"^8) name:"{a}"^16)) (name:"{b}"^2 OR text:xyl*^3)^100 -short:"{c}"',
+    '(text:"{a}"^2 OR (+(short:"{a}"^8) name:"{a}"^16)) AND (code:"n7"^9 OR code:n1*^2 OR short:"{b}"^8) AND NOT text:"{c}"',
+    'code:"n7"^9 AND (text:"{a}"^2 OR (+(short:"{b}"^3) code:"n7"^9 all:"here"^2 name:"{c}"^5))',
+    'name:"{a}"^9 AND (text:"{b}"^2 OR (+(short:"{c}"^3) name:"{a}"^9 all:"here"))',
+    '(text:"{a}"^2 OR (+(short:"{a}"^8) name:"{a}"^16)) AND (code:"n7"^9 OR code:n8*^2) AND (all:"here" OR text:"{b}"^3)',
 ]
 
 
@@ -39,6 +43,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
             ["size", seq % 2, {}],
             ["price", seq // 2, {}],
         ]
+        fields += [["code", f"n{seq % 60}", {}], ["all", "here", {}]]
         entries.append(entry(f"d{dice.random()}", seq, None, fields))
     made.apply(entries[:700], (), 700)
     made.apply(entries[700:], (), 1200)
@@ -53,13 +58,17 @@ def found(index: SearchIndex, query: str, limit: int) -> tuple[int, list[float]]
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("limit", [1, 10, 400])
+@pytest.mark.parametrize("few", [0.0, 1.0])
 def test_leaving_common_words_out_changes_nothing(
-    index: SearchIndex, monkeypatch: pytest.MonkeyPatch, query: str, limit: int
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch, query: str, limit: int, few: float
 ) -> None:
     words = [dict(zip("abc", random.Random(n).sample(NOUNS + ADJECTIVES, 3), strict=True)) for n in range(8)]
     asked = [query.format(**some) for some in words]
+    index._refresh()
     scored = [found(index, each, limit) for each in asked]
-    monkeypatch.setattr(pruning, "COMMON", 10)
+    index._refresh()
+    monkeypatch.setattr(pruning, "COMMON", 30)
+    monkeypatch.setattr(pruning, "FEW", few)
     assert [found(index, each, limit) for each in asked] == scored
 
 
@@ -83,17 +92,31 @@ def test_words_that_need_not_match_do_not_have_every_hit_scored(
     assert "query" not in vars(matching), "the query that scores every hit was not asked"
 
 
+def test_a_word_that_few_have_leads_the_count(index: SearchIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "COMMON", 30)
+    monkeypatch.setattr(pruning, "FEW", 0.05)
+    query = QUERIES[10].format(a="red", b="lamp", c="vase")
+    matching = Matching(index, index.searcher, Compiler(index), query)
+    page = by_relevance(matching, 3, None)
+    assert "query" not in vars(matching), "the query that scores every hit was not asked"
+    led = pruning.counted_by_rows(index, index.searcher, matching.compiler, matching.tree)
+    assert led is not None, "the rare word is not one of many alternatives"
+    monkeypatch.setattr(pruning, "FEW", 0.0)
+    index._refresh()
+    assert found(index, query, 3) == (page.total, [round(hit.order[0], 3) for hit in page.hits])
+
+
 def test_beginnings_find_the_same_by_their_terms_as_by_their_pattern(
     index: SearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ["name:l*", "text:r*^3 AND name:lamp", "name:lamp*", "name:x*", "text:m* OR name:v*^2"]
     index._refresh()
     by_terms = [found(index, each, 40) for each in asked]
-    assert index.generation.beginnings(str(index.field("text", "text")), "r") == ("red", "rug")
+    assert index.generation.beginnings(str(index.field("text", "text")), "r")[0] == ("red", "rug")
     monkeypatch.setattr(engine, "MOST_BEGUN", -1)
     index._refresh()
     assert [found(index, each, 40) for each in asked] == by_terms
-    assert index.generation.beginnings(str(index.field("text", "text")), "r") is None
+    assert index.generation.beginnings(str(index.field("text", "text")), "r")[0] is None
 
 
 def test_few_equal_numbers_are_sorted_with_one_search(

@@ -26,12 +26,13 @@ from services.orders.rules.progress import (
     PAID,
     PARTLY_DELIVERED,
     PARTLY_DISPATCHED,
+    PLACED,
 )
 from services.orders.rules.returns import quantities_by_key
 from shared.couch import Document
 
 _TIMELINE: Final = {
-    "order": "placed",
+    "order": PLACED,
     PAYMENT.name: "paid",
     DISPATCH.name: "dispatched",
     DELIVERY.name: "delivered",
@@ -110,14 +111,19 @@ def _status(quantity: int, dispatched: int, delivered: int, cancelled: int) -> s
 def timeline(
     documents: Iterable[Document], parcels: Sequence[Parcel], *, all_sent: bool
 ) -> list[dict[str, str]]:
-    """What happened when, oldest first; of several parcels the last one completes the order."""
+    """What happened when, oldest first; of several parcels the last one completes the order.
+
+    Providers tell of a payment to the second, which begins before an order that is paid within it: nothing comes before it is placed.
+    """
     part = _parts(parcels, all_sent)
     steps = [
         {"status": part.get(doc["_id"], _TIMELINE[doc["type"]]), "date": doc["date"]}
         for doc in documents
         if doc["type"] in _TIMELINE
     ]
-    return sorted(steps, key=lambda step: (step["date"], _RANKS.index(step["status"])))
+    return sorted(
+        steps, key=lambda step: (step["status"] != PLACED, step["date"], _RANKS.index(step["status"]))
+    )
 
 
 def _parts(parcels: Sequence[Parcel], all_sent: bool) -> dict[str, str]:

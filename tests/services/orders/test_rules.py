@@ -9,9 +9,11 @@ import pytest
 from services.orders.clients import signatures
 from services.orders.clients.couriers import AUTOMATIC_COURIERS, COURIERS
 from services.orders.clients.providers import PROVIDERS
+from services.orders.documents import PAYMENT
 from services.orders.rules import steps
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import orderid_for
+from services.orders.rules.parcel_answers import timeline
 from services.orders.rules.pricing import (
     NoSuchProduct,
     PriceChanged,
@@ -307,3 +309,12 @@ def test_every_provider_and_courier_that_can_be_chosen_has_its_row():
     assert choices["payment_providers"] == set(PROVIDERS)
     assert choices["courier"] == set(COURIERS)
     assert {"sandbox"} == AUTOMATIC_COURIERS
+
+
+def test_nothing_comes_before_an_order_is_placed() -> None:
+    """It is to the millisecond, and the provider's payment to the second."""
+    documents: list[Any] = [
+        {"_id": "order1:payment", "type": PAYMENT.name, "date": "2026-11-23T12:00:00.000Z"},
+        {"_id": "order1:order", "type": "order", "date": "2026-11-23T12:00:00.400Z"},
+    ]
+    assert [step["status"] for step in timeline(documents, [], all_sent=False)] == ["placed", "paid"]

@@ -208,9 +208,9 @@ def _body(found: OrderDocuments, kind: str) -> str:
         parcel = found.require_dispatch()
         url = parcel.get("tracking_url")
         text = gettext(
-            "your order is on its way with %(courier)s, parcel %(parcel)s.",
+            "your order is on its way with %(courier)s, tracking number %(number)s.",
             courier=parcel["courier"],
-            parcel=parcel["courierid"],
+            number=parcel["courierid"],
         )
         return f"{text} {follow(url)}" if url else text
     if kind == "delivery":

@@ -23,7 +23,9 @@ def compose_parcel(deps: Dependencies, found: OrderDocuments, kind: str) -> Emai
 def _left(found: OrderDocuments, parcel: Parcel) -> str:
     dispatch, url = parcel.dispatch, parcel.dispatch.get("tracking_url")
     courier, number = dispatch["courier"], dispatch["courierid"]
-    way = gettext("this is on its way with %(courier)s, parcel %(parcel)s:", courier=courier, parcel=number)
+    way = gettext(
+        "this is on its way with %(courier)s, tracking number %(number)s:", courier=courier, number=number
+    )
     rest = [gettext("The rest of your order follows.")] if found.left_to_send else []
     return "\n\n".join([way, _goods(parcel), *([follow(url)] if url else []), *rest])
 

@@ -79,7 +79,7 @@ def test_later_e_mails_of_a_german_order_are_german(shop: Shop, customer: Person
         f"Ihre Bestellung {order['number']} ist angekommen",
     ]
     text, _ = parts(messages(shop, order)[1])
-    assert f"mit Post unterwegs, Paket {parcel}" in text
+    assert f"mit Post unterwegs, Sendungsnummer {parcel}" in text
 
 
 def _subjects(shop: Shop, order: dict[str, Any], number: int) -> list[str]:

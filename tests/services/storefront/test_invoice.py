@@ -308,7 +308,7 @@ def test_nobody_else_reads_an_invoice(paid: Paid, selling: Shop) -> None:
 
 
 def test_the_desk_chooses_the_language_of_a_gift_card_s_e_mail(selling: Shop, desk: Visitor) -> None:
-    for language, expected in (("de", "hier ist ein Gutschein über"), ("en", "here is a gift card of")):
+    for language, expected in (("de", "hier ist eine Geschenkkarte über"), ("en", "here is a gift card of")):
         to = f"gift-{language}@example.com"
         desk.get("/admin/gift-cards")
         page = desk.submit("/admin/gift-cards", amount="12.00", currency="EUR", email=to, language=language)

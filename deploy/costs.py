@@ -46,6 +46,8 @@ REQUESTS = {
     "desk: orders of a status, of a name, with a product": Calls(reads=1, globals=1),
     "desk: draft orders": Calls(reads=1),
     "desk: a draft order placed": Calls(reads=3, globals=1, writes=7),
+    "desk: a label bought": Calls(reads=3, writes=3),
+    "desk: a parcel handed over with its label": Calls(reads=3, writes=3),
     "desk: customers, found by name or e-mail": Calls(globals=1),
     "desk: a customer": Calls(reads=1),
     "desk: what was done, in all services": Calls(reads=3),

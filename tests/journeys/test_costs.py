@@ -31,8 +31,10 @@ from tests.journeys.counting import (
     new_visitor,
     start_sample_shop,
 )
+from tests.journeys.label_costs import label_actions, label_settings
 from tests.journeys.shop import Shop
 from tests.people import PASSWORD
+from tests.services.orders.easypost_standin import EasyPostStandIn
 from tests.services.storefront.visitor import Page, Visitor
 
 Action = Callable[[], requests.Response]
@@ -43,9 +45,12 @@ LEAF = "/category/Home/Kitchen/Cook%27s%20Knives"
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """Each view of a page counts as its first one: the storefront keeps none to send it again for nothing."""
-    shop = start_sample_shop(tmp_path_factory.mktemp("costs"), PAGE_CACHE_SECONDS="0")
+    carriers = EasyPostStandIn()
+    settings = {"PAGE_CACHE_SECONDS": "0", **label_settings(carriers)}
+    shop = start_sample_shop(tmp_path_factory.mktemp("costs"), **settings)
     yield shop
     shop.stop()
+    carriers.close()
 
 
 def sequence(shop: Shop) -> int:
@@ -147,7 +152,7 @@ def actions(shop: Shop) -> dict[str, Action]:
         line["_rev"] = answer.json().get("rev")
         return answer
 
-    return {
+    return label_actions(shop, admin, me) | {
         "category page": lambda: requests.get(f"{products}/v1/products", params=category),
         "menu": lambda: requests.get(f"{products}/v1/categories"),
         "search": lambda: requests.get(f"{products}/v1/products", params={"q": "knife", "facets": "brand"}),

@@ -1,0 +1,62 @@
+"""The requests of the cost page that need orders of their own: labels."""
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import requests
+
+from tests.journeys.counting import GOODS
+from tests.journeys.shop import Shop
+from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
+
+Headers = dict[str, str]
+ADDRESS = {"name": "Ada", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
+TIMES = 2
+"""Each request is made so often: the first one warms what is kept."""
+
+
+def label_settings(carriers: EasyPostStandIn) -> dict[str, str]:
+    return {
+        "LABEL_PROVIDER": "easypost",
+        "EASYPOST_URL": carriers.url,
+        "EASYPOST_API_KEY": API_KEY,
+        "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
+    }
+
+
+def label_actions(
+    shop: Shop, admin: Headers, customer: Headers
+) -> dict[str, Callable[[], requests.Response]]:
+    """By the names of the page's rows; each may be called TIMES."""
+    orders = shop.url("orders")
+
+    def act(orderid: str, step: str, body: Any = None) -> requests.Response:
+        headers = {**admin, "Idempotency-Key": secrets.token_hex(8)}
+        url = f"{orders}/v1/admin/orders/{orderid}/{step}"
+        return requests.post(url, json=body, headers=headers, timeout=30)
+
+    def placed() -> str:
+        body = {
+            "items": [{"productid": GOODS[0], "quantity": 1}],
+            "address": ADDRESS,
+            "payment": {"provider": "sandbox", "token": "tok_ok"},
+        }
+        headers = {**customer, "Idempotency-Key": secrets.token_hex(8)}
+        answer = requests.post(f"{orders}/v1/orders", json=body, headers=headers, timeout=30)
+        assert answer.ok, answer.text
+        return str(answer.json()["orderid"])
+
+    def labelled() -> str:
+        orderid = placed()
+        answer = act(orderid, "labels", weight)
+        assert answer.ok, answer.text
+        return orderid
+
+    weight = {"weight_grams": 400}
+    unlabelled = [placed() for _ in range(TIMES)]
+    ready = [labelled() for _ in range(TIMES)]
+    return {
+        "desk: a label bought": lambda: act(unlabelled.pop(), "labels", weight),
+        "desk: a parcel handed over with its label": lambda: act(ready.pop(), "labels/1/dispatch"),
+    }

@@ -23,8 +23,8 @@ Ask = Callable[[], tuple[bytes, bool]]
 
 MAX_AGE_SECONDS: Final = 60.0
 SAME_READ_SECONDS: Final = 10.0
-ENTRY_BYTES: Final = 1000
-"""About what an entry takes besides what was made."""
+ENTRY_BYTES: Final = 2000
+"""About what an entry takes besides what was made: how to ask for it again is most of it."""
 
 
 class Made(NamedTuple, Generic[T]):

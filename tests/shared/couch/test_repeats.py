@@ -120,6 +120,9 @@ def test_what_the_same_read_answers_now_is_made_with_that_one_call(red: Database
     with counting() as tally:
         assert sizes.of("red", same_read=True) == "6"
     assert tally.calls["global"] == 1
+    begun = sizes.begun
+    assert sizes.of("red", same_read=True) == "6"
+    assert sizes.begun == begun
 
 
 def test_a_read_is_worked_out_again_after_a_while(red: Database, monkeypatch: pytest.MonkeyPatch) -> None:

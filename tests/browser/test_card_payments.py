@@ -4,15 +4,29 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.bench.running import Shop
 from tests.browser.conftest import WIDTHS
-from tests.browser.offline_device import basket_on, join, orders_of, wait_for_worker, without_network
+from tests.browser.offline_device import (
+    admin,
+    basket_on,
+    count,
+    join,
+    orders_of,
+    peg,
+    sell,
+    wait_for_worker,
+    without_network,
+)
 from tests.services.orders.stripe_shop import StripeShop, stripe_shop
 from tests.services.storefront.conftest import load_goods
 from tests.waiting import eventually
 
+__all__ = ["admin", "count", "peg", "sell"]
 Visit = Callable[..., Page]
+NO_PICTURES = ["/media/"]
+"""The goods of these tests name pictures that are nowhere."""
 ADDRESS = {"Street and number": "12 Analytical Lane", "Town or city": "London", "Postcode": "W1U 6PL"}
 
 
@@ -22,6 +36,11 @@ def cards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StripeShop]:
     with stripe_shop(tmp_path_factory.mktemp("cards"), **settings) as running:
         load_goods(running.shop)
         yield running
+
+
+@pytest.fixture(scope="module")
+def shop(cards: StripeShop) -> Shop:
+    return cards.shop
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +108,10 @@ def test_the_return_is_lost(visit: Visit, cards: StripeShop) -> None:
     assert len(sessions) == before
 
 
-def queue(page: Page, productid: str) -> None:
-    """An order of one piece at a known price waits for the network; then it goes to the shop, which wants it paid."""
+def queue(
+    page: Page, productid: str, meanwhile: Callable[[], None] = lambda: None, state: str = "placed"
+) -> Locator:
+    """An order of one piece at a known price waits for the network; then it goes to the shop. What its page says of it then."""
     page.goto("/")
     wait_for_worker(page)
     join(page)
@@ -103,13 +124,16 @@ def queue(page: Page, productid: str) -> None:
     with without_network(page):
         page.get_by_role("button", name="Order when the shop can be reached").click()
         expect(page.locator("#waiting li")).to_contain_text("Waits for the shop.")
-    expect(page.locator("#waiting li[data-state=placed]")).to_contain_text("Placed: go on to pay.")
+        meanwhile()
+    item = page.locator(f"#waiting li[data-state={state}]")
+    expect(item).to_have_count(1)
+    return item
 
 
 def test_an_order_that_waited_for_a_network_is_paid_once_on_the_page(visit: Visit, cards: StripeShop) -> None:
-    page = visit(worker=True)
+    page = visit(worker=True, expects=NO_PICTURES)
     before = len(cards.stripe.checkout.sessions)
-    queue(page, "spade")
+    expect(queue(page, "spade")).to_contain_text("Placed: go on to pay.")
     page.goto("/departments")
     page.locator("#waiting-note").get_by_role("link", name="An order waits for your payment.").click()
     expect(page.get_by_role("heading", name="Pay ")).to_be_visible()
@@ -127,7 +151,7 @@ def test_an_order_that_waited_for_a_network_is_paid_once_on_the_page(visit: Visi
 def test_an_order_that_was_not_paid_on_the_page_is_decided_by_its_customer(
     visit: Visit, cards: StripeShop
 ) -> None:
-    page = visit(worker=True)
+    page = visit(worker=True, expects=NO_PICTURES)
     queue(page, "rake")
     page.locator("#waiting").get_by_role("link", name="Placed: go on to pay.").click()
     page.get_by_role("button", name="Pay with a card that is declined").click()
@@ -138,6 +162,28 @@ def test_an_order_that_was_not_paid_on_the_page_is_decided_by_its_customer(
     item = page.locator("#waiting li[data-state=refused]")
     expect(item).to_contain_text("Nothing was charged and nothing was ordered. Your card was declined.")
     item.get_by_role("button", name="Order it for £").click()
+    page.locator("#waiting li[data-state=placed]").get_by_role("link").click()
+    page.get_by_role("button", name="Pay", exact=True).click()
+    page.wait_for_url("**/orders/*")
+    expect(page.get_by_text("Thank you! Your order is placed.")).to_be_visible()
+    assert orders_of(page) == 1
+
+
+def test_a_price_that_changed_and_goods_that_sold_out_are_decided_before_anything_is_paid(
+    visit: Visit,
+    peg: str,
+    sell: Callable[[str, int], None],
+    count: Callable[[str, int], None],
+) -> None:
+    page = visit(worker=True, expects=[*NO_PICTURES, "a status of 409"])
+    item = queue(page, peg, lambda: sell(peg, 900), "refused")
+    expect(item).to_contain_text("the total is £")
+    page.goto("/offline")
+    count(peg, 0)
+    item.get_by_role("button", name="Order it for £").click()
+    expect(item.get_by_role("button", name="Try again")).to_be_visible()
+    count(peg, 5)
+    item.get_by_role("button", name="Try again").click()
     page.locator("#waiting li[data-state=placed]").get_by_role("link").click()
     page.get_by_role("button", name="Pay", exact=True).click()
     page.wait_for_url("**/orders/*")

@@ -67,7 +67,7 @@ globalThis.shopKept = (() => {
     const live = [];
     for (const { category: place } of places.slice(0, MOST_LIVE)) {
       const options = { ...ONE_WAY, live: true, retry: true, back_off_function: device.pause };
-      live.push((await database(place)).replicate.from(remote(place), options).on("change", device.tell));
+      live.push((await database(place)).replicate.from(remote(place), options).on("change", device.tell).on("error", () => {}));
     }
     const looking = setInterval(() => document.hidden || fill().catch(() => {}), LOOK_MS);
     if (places.length) await new Promise((done) => signal.aborted ? done() : signal.addEventListener("abort", done));

@@ -15,6 +15,8 @@ from tests.browser.conftest import register, write_address
 from tests.waiting import eventually
 
 Visit = Callable[..., Page]
+NO_PICTURES = ("/media/",)
+"""What is expected of the console where goods of `load_goods` are shown: they name pictures that are nowhere."""
 
 
 @pytest.fixture

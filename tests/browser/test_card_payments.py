@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.bench.running import Shop
 from tests.browser.conftest import WIDTHS
 from tests.browser.offline_device import (
+    NO_PICTURES,
     admin,
     basket_on,
     count,
@@ -25,8 +26,6 @@ from tests.waiting import eventually
 
 __all__ = ["admin", "count", "peg", "sell"]
 Visit = Callable[..., Page]
-NO_PICTURES = ["/media/"]
-"""The goods of these tests name pictures that are nowhere."""
 ADDRESS = {"Street and number": "12 Analytical Lane", "Town or city": "London", "Postcode": "W1U 6PL"}
 
 

@@ -12,7 +12,7 @@ import requests
 from playwright.sync_api import Page, expect
 
 from tests.bench.running import ROOT, Shop, running_shop
-from tests.browser.offline_device import Visit, basket_on, join, orders_of, visit
+from tests.browser.offline_device import NO_PICTURES, Visit, basket_on, join, orders_of, visit
 from tests.services.storefront.conftest import load_goods
 from tests.waiting import eventually
 
@@ -74,7 +74,8 @@ def shells(page: Page) -> list[str]:
 def test_a_new_release_replaces_the_worker_and_loses_nothing_that_waits(
     visit: Visit, shop: Shop, checkout: Path, base: str
 ) -> None:
-    page, other = visit(), visit()
+    expects = (*NO_PICTURES, "ERR_CONNECTION")  # of a storefront that starts again
+    page, other = visit(expects=expects), visit(expects=expects)
     join(page)
     page.goto("/product/spade")
     page.get_by_role("button", name="Add to basket").click()

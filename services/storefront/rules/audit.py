@@ -38,6 +38,8 @@ _ACTIONS: Final = {
     "end payment page": gettext_noop("Ended the payment page"),
     "retry job": gettext_noop("Sent a failed job again"),
     "import orders": gettext_noop("Imported orders"),
+    "archive orders": gettext_noop("Moved the orders of a year into the archive"),
+    "restore orders": gettext_noop("Brought orders back from the archive"),
     "send e-mail again": gettext_noop("Sent an e-mail again"),
     "add draft order": gettext_noop("Made a draft order"),
     "change draft order": gettext_noop("Changed a draft order"),
@@ -105,6 +107,9 @@ _DETAILS: Final = {
     "kind": gettext_noop("Kind"),
     "number": gettext_noop("Number"),
     "items": gettext_noop("Items"),
+    "productid": gettext_noop("Product"),
+    "quantity": gettext_noop("Quantity"),
+    "condition": gettext_noop("Condition"),
     "delta": gettext_noop("Change"),
     "price": gettext_noop("Price"),
     "status": gettext_noop("Status"),
@@ -175,7 +180,7 @@ def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         if value.keys() == {"amount", "currency"}:
             return f"{plain(cast(Money, value))} {value['currency']}"
-        return ", ".join(f"{_label(str(name)).lower()} {_text(each)}" for name, each in value.items())
+        return ", ".join(f"{_label(str(name))} {_text(each)}" for name, each in value.items())
     if isinstance(value, str):
         return value.replace("_", " ") if value.islower() and " " not in value else value[:_MAX_TEXT]
     if isinstance(value, Sequence):

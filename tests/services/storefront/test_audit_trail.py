@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 
+from services.storefront.rules import audit
+from services.storefront.translation import FOLDER, read_languages
+from shared.translation import language_active
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.people import PASSWORD, Person
 from tests.services.storefront.conftest import import_goods, product
 from tests.services.storefront.visitor import Visitor
 
+GERMAN = read_languages(["de"], FOLDER)["de"]
 ABSENT = f"absent-{secrets.token_hex(4)}"
 
 
@@ -113,3 +117,10 @@ def test_pages_hold_all_services_in_the_order_of_time(shop: Shop, admin: Person)
     cycle = [("users", "set group"), ("products", "change stock"), ("orders", "grant store credit")]
     assert [(each["service"], each["action"]) for each in seen[1:10]] == cycle * 3
     assert len({each["id"] for each in seen}) == len(seen)
+
+
+def test_details_and_acts_of_the_operator_are_in_the_desk_s_language() -> None:
+    entry = {"details": {"items": [{"productid": "p1", "quantity": 2, "condition": "damaged"}]}}
+    with language_active(GERMAN):
+        assert audit.details(entry) == [("Artikel", "Produkt p1, Menge 2, Zustand damaged")]
+        assert audit.action_label("archive orders") == "Bestellungen eines Jahres ins Archiv verschoben"

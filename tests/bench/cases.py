@@ -274,5 +274,11 @@ def _checkouts(tokens: list[dict], products: int) -> list[dict]:
 
 
 def _first_order(shop: Shop, token: dict) -> str:
-    listed = answer(shop.urls["orders"], {"path": "/v1/orders", "headers": token})
-    return listed.json()["items"][0]["orderid"]
+    """A list comes from one node's copy, and of several that may be behind what was imported."""
+    end = time.monotonic() + CATCH_UP_SECONDS
+    line = {"path": "/v1/orders", "headers": token}
+    while not (items := answer(shop.urls["orders"], line).json()["items"]):
+        if time.monotonic() > end:
+            raise SystemExit(f"a customer's imported orders are not listed after {CATCH_UP_SECONDS} s")
+        time.sleep(0.5)
+    return items[0]["orderid"]

@@ -149,7 +149,7 @@ class Bench:
             "--format",
             "flamegraph",
             "--duration",
-            str(int(self.seconds)),
+            str(max(1, int(self.seconds))),
             "--output",
             str(out),
             "--pid",

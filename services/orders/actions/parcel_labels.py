@@ -206,7 +206,9 @@ def _parcel(
 
 
 def _completed(deps: Dependencies, found: OrderDocuments, label: ParcelLabel) -> Labelled:
-    """Bought unless it is. A refusal ends the label, so that its goods can have another."""
+    """Bought unless it is. A refusal ends the label, so that its goods can have another; who asks the same again is told the same."""
+    if label.end is not None and label.end["outcome"] == REFUSED:
+        raise LabelRefused(label.end["problem"])
     if not label.is_being_bought:
         return found, label
     try:

@@ -366,11 +366,14 @@ def test_what_cannot_be_bought_says_why(
         return sold(method, path, headers, body)
 
     easypost.answer = refusing  # type: ignore[method-assign]
+    key = secrets.token_hex(8)
     try:
-        refused = buy(shop, order)
+        refused = buy(shop, order, key=key)
     finally:
         easypost.answer = sold  # type: ignore[method-assign]
     assert (refused.status_code, refused.json()["code"]) == (409, "label_refused")
+    again = buy(shop, order, key=key)
+    assert (again.status_code, again.json()["code"]) == (409, "label_refused"), "the same was asked again"
     (label,) = read(shop, order)["labels"]
     assert (label["status"], label["cost"]) == ("refused", None)
     assert "Insufficient funds." in label["problem"]

@@ -12,8 +12,9 @@ from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
 
 Headers = dict[str, str]
 ADDRESS = {"name": "Ada", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
-TIMES = 2
-"""Each request is made so often: the first one warms what is kept."""
+BOUGHT, HANDED_OVER = "desk: a label bought", "desk: a parcel handed over with its label"
+TRIES = 3
+"""The worker hears of the first document of a request, and may write the order's summary before it: one read more."""
 
 
 def label_settings(carriers: EasyPostStandIn) -> dict[str, str]:
@@ -28,7 +29,7 @@ def label_settings(carriers: EasyPostStandIn) -> dict[str, str]:
 def label_actions(
     shop: Shop, admin: Headers, customer: Headers
 ) -> dict[str, Callable[[], requests.Response]]:
-    """By the names of the page's rows; each may be called TIMES."""
+    """By the names of the page's rows; each may be called once, to warm what is kept, and TRIES."""
     orders = shop.url("orders")
 
     def act(orderid: str, step: str, body: Any = None) -> requests.Response:
@@ -54,9 +55,9 @@ def label_actions(
         return orderid
 
     weight = {"weight_grams": 400}
-    unlabelled = [placed() for _ in range(TIMES)]
-    ready = [labelled() for _ in range(TIMES)]
+    unlabelled = [placed() for _ in range(1 + TRIES)]
+    ready = [labelled() for _ in range(1 + TRIES)]
     return {
-        "desk: a label bought": lambda: act(unlabelled.pop(), "labels", weight),
-        "desk: a parcel handed over with its label": lambda: act(ready.pop(), "labels/1/dispatch"),
+        BOUGHT: lambda: act(unlabelled.pop(), "labels", weight),
+        HANDED_OVER: lambda: act(ready.pop(), "labels/1/dispatch"),
     }

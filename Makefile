@@ -115,7 +115,7 @@ lock: setup ## write both lock files again from pyproject.toml
 	@$(UV_COMPILE) --extra local --extra dev -o requirements.lock
 	@$(UV_COMPILE) -c requirements.lock -o deploy/requirements.lock
 
-format: setup ## put the code into its format, and the settings tables into README.md
+format: setup ## put the code into its format, and the tables that follow from code into docs
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/python -m tests.readme

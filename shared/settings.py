@@ -1,7 +1,7 @@
 """Settings: one frozen dataclass per service, one line per environment variable, read once in `app.py`.
 
 `setting()` declares a variable, `load()` reads them all and names every missing, malformed or contradictory one at
-once, `rows()` prints the README table. A secret has no default outside `AISLE_ENV=local`.
+once, `rows()` gives the rows of docs/settings.md. A secret has no default outside `AISLE_ENV=local`.
 """
 
 import logging
@@ -143,7 +143,7 @@ def log_warnings(settings: WebSettings) -> None:
 
 
 def rows(cls: type) -> Iterator[tuple[str, str, str]]:
-    """(variable, default, meaning) for each setting, as the README's table shows them."""
+    """(variable, default, meaning) for each setting, as docs/settings.md shows them."""
     for item in fields(cls):
         meta = item.metadata
         yield meta["env"], _shown_default(item), meta["help"]

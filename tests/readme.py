@@ -1,4 +1,4 @@
-"""`python -m tests.readme` writes the tables that follow from code again: README's settings, the checkout in docs."""
+"""`python -m tests.readme` writes the tables that follow from others again: settings, the checkout, README's figures."""
 
 import importlib
 import re
@@ -12,18 +12,53 @@ from shared.settings import DatabaseSettings, WebSettings, rows
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 ARCHITECTURE = README.parent / "docs" / "architecture.md"
+SETTINGS = README.parent / "docs" / "settings.md"
+MEASURED = README.parent / "docs" / "measured.md"
 TABLE = re.compile(r"(<!-- settings: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_FIGURES = re.compile(r"(<!-- figures -->\n).*?(<!-- end -->)", re.DOTALL)
+_SHOWN = (
+    "category page, 20 of 50",
+    "product",
+    "search, two words, 20 hits",
+    "order by its owner",
+    "order history, 10",
+    "sales by month",
+    "HTML: home",
+    "HTML: category page, 24 of 50 with filters",
+    "HTML: product",
+    "checkout, 2 lines (1 and 4 clients)",
+)
 _CHECKOUT = re.compile(r"(<!-- checkout -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def with_tables(text: str) -> str:
-    """The README's text with every table as the classes have it."""
+    """The settings' text with every table as the classes have it."""
     return TABLE.sub(lambda found: f"{found[1]}{_table(found[2])}{found[3]}", text)
 
 
 def with_checkout(text: str) -> str:
     """The architecture's text with the checkout's table as the code has it."""
     return _CHECKOUT.sub(lambda found: f"{found[1]}{_checkout()}{found[2]}", text)
+
+
+def with_figures(text: str) -> str:
+    """README's text with the rows that it shows of docs/measured.md's table."""
+    return _FIGURES.sub(lambda found: f"{found[1]}{_figures()}{found[2]}", text)
+
+
+def _figures() -> str:
+    measured = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in MEASURED.read_text().splitlines()
+        if line.startswith("|")
+    ]
+    head = next(row for row in measured if row[0] == "request")
+    columns = [head.index(name) for name in ("request", "database calls", "req/s at 16", "over hello")]
+    rows = {row[0]: [row[column] for column in columns] for row in measured if len(row) == len(head)}
+    lines = [" | ".join(rows[name]).join(("| ", " |")) for name in _SHOWN]
+    return "\n".join(
+        ["| request | database calls | a second | over hello |", "|---|---|---|---|", *lines, ""]
+    )
 
 
 def _checkout() -> str:
@@ -59,5 +94,6 @@ def _rows(cls: type) -> Iterator[tuple[str, str, str]]:
 
 
 if __name__ == "__main__":
-    README.write_text(with_tables(README.read_text()))
+    README.write_text(with_figures(README.read_text()))
+    SETTINGS.write_text(with_tables(SETTINGS.read_text()))
     ARCHITECTURE.write_text(with_checkout(ARCHITECTURE.read_text()))

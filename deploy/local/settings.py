@@ -14,7 +14,7 @@ class BadSettings(Exception):
 
 
 def _setting(env: str, default: Any, help: str, shown: str = "") -> Any:
-    """`shown` is the README's default where it is worked out."""
+    """`shown` is the default in docs/settings.md where it is worked out."""
     return field(default=default, metadata={"env": env, "help": help, "shown": shown})
 
 

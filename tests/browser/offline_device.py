@@ -143,15 +143,16 @@ def put_in(page: Page) -> None:
     page.get_by_text("Added to the basket on this device.").wait_for()
 
 
-def with_basket(page: Page, peg: str) -> None:
-    """A customer who looks at what can be ordered offline, of 1 `peg` at a known price."""
-    join(page)
+def with_basket(page: Page, peg: str) -> str:
+    """A customer (their e-mail address) who looks at what can be ordered offline, of 1 `peg` at a known price."""
+    email = join(page)
     page.goto(f"/product/{peg}")
     page.get_by_role("button", name="Add to basket").click()
     page.get_by_role("link", name="Go to the basket").click()
     eventually(lambda: basket_on(page) == {peg: 1})
     page.goto("/offline")
     expect(page.locator("[data-total]")).to_have_text("Expected total: £10.00")
+    return email
 
 
 BASKET_OF_THE_SHOP = "async () => (await (await fetch('/device/quote')).json()).lines.map(({ key }) => key)"

@@ -28,7 +28,6 @@ from tests.waiting import eventually
 __all__ = ["admin", "peg", "sell", "visit"]
 
 ORDER = "Order when the shop can be reached"
-UNAUTHORIZED = "a status of 401"  # of the first question of a session that has ended
 WHAT_IS_KEPT = """async () => {
   const found = [];
   for (const name of await caches.keys()) for (const request of await (await caches.open(name)).keys()) {
@@ -124,18 +123,6 @@ def test_logging_out_asks_before_it_loses_an_order_that_waits(visit: Visit, peg:
         expect(other.locator("#waiting li")).to_have_count(1)
     assert "It would be lost." in asked[0]
     expect(other.locator("#waiting li[data-state=placed]")).to_have_count(1)
-
-
-def test_a_session_that_ended_while_an_order_waited_says_that_it_is_lost(visit: Visit, peg: str) -> None:
-    """As somebody who comes back after more days than a session lasts."""
-    page = visit(expects=[UNAUTHORIZED])
-    with_basket(page, peg)
-    with without_network(page):
-        page.get_by_role("button", name=ORDER).click()
-        expect(page.locator("#waiting li")).to_have_count(1)
-        page.context.clear_cookies()
-    expect(page.locator("#notes")).to_contain_text("An order that waited here was not placed.")
-    eventually(lambda: page.evaluate(NAMES_OF_DATABASES) == [])
 
 
 def test_somebody_else_on_the_same_device_finds_nothing_of_who_was_there_before(

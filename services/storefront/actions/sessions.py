@@ -17,11 +17,19 @@ from services.storefront.actions.basket import pieces
 from services.storefront.clients import Services, Users
 from services.storefront.rules.messages import message
 from shared.errors import AisleError, Conflict, Invalid, Unauthorized, Unavailable
-from shared.sessions import Sessions
+from shared.sessions import SessionEnded, Sessions
 from shared.types import Json
 from shared.user import User
 
 LEEWAY = 30
+ENDED = frozenset({SessionEnded.code, "account_erased"})
+"""The codes of sessions that were ended on purpose: by a log-out, an erasure, a new password, a closed account."""
+
+
+class SessionExpired(Unauthorized):
+    """Nobody ended it: it was not used for too long."""
+
+    code = "session_expired"
 
 
 @dataclass(frozen=True)
@@ -112,8 +120,8 @@ class Refresher:
     def __init__(self, users: Users, redis: Redis, sessions: Sessions, *, timeout: float = 3.0) -> None:
         self._users, self._redis, self._sessions, self._timeout = users, redis, sessions, timeout
 
-    def live(self, session: Session) -> Session | None:
-        """The session as it is now, for any page: renewed or with other roles; None when it has ended.
+    def live(self, session: Session) -> Session:
+        """The session as it is now, for any page: renewed or with other roles. Raises SessionEnded, or SessionExpired when nobody ended it.
 
         While nobody can tell it stays as it is: the services refuse it wherever it matters.
         """
@@ -122,13 +130,13 @@ class Refresher:
                 session = self.fresh(session)
             roles = self._sessions.check(session.user).roles
         except Unauthorized:
-            return None
+            raise
         except (AisleError, RedisError, jwt.InvalidTokenError):
             return session
         return session if roles == session.roles else replace(session, roles=roles)
 
     def fresh(self, session: Session) -> Session:
-        """`session` while its access token lasts, else a renewed one. Raises Unauthorized when it is over."""
+        """`session` while its access token lasts, else a renewed one. Raises SessionEnded, or SessionExpired when nobody ended it."""
         if session.expires - LEEWAY > time.time():
             return session
         name = hashlib.sha256(session.refresh.encode()).hexdigest()
@@ -147,7 +155,10 @@ class Refresher:
     def _renew(self, session: Session, name: str, box: Fernet) -> Session:
         try:
             tokens = self._users.refresh(session.refresh)
-        except Unauthorized:
+        except Unauthorized as error:
+            if error.code == SessionExpired.code:
+                self._redis.delete(f"storefront:renewing:{name}")
+                raise SessionExpired("Your session has ended; log in again.") from None
             tokens = None
         except AisleError:
             self._redis.delete(f"storefront:renewing:{name}")
@@ -160,5 +171,5 @@ class Refresher:
     def _opened(session: Session, box: Fernet, kept: bytes) -> Session:
         tokens = orjson.loads(box.decrypt(kept))
         if tokens is None:
-            raise Unauthorized("Your session has ended; log in again.")
+            raise SessionEnded("Your session has ended; log in again.")
         return session.renewed(tokens)

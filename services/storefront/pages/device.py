@@ -3,6 +3,8 @@
 The session stays in its cookie: PouchDB speaks to the users service's `/v1/users/me/sync` through here.
 """
 
+import base64
+import hmac
 import re
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -12,6 +14,7 @@ from flask import Blueprint, Flask, Response, request
 from werkzeug import Response as BaseResponse
 
 from services.storefront.actions import basket as baskets
+from services.storefront.actions.sessions import ENDED, SessionExpired
 from services.storefront.clients import Requester
 from services.storefront.pages.context import dependencies, services
 from services.storefront.pages.csrf import SAFE_METHODS, csrf_token
@@ -19,7 +22,7 @@ from services.storefront.pages.currency import chosen_currency
 from services.storefront.pages.installable import keeps_data
 from services.storefront.pages.language import goods_language
 from services.storefront.pages.payment import take_out_of_basket
-from services.storefront.pages.visitor import customer_group, leave, logged_in, token
+from services.storefront.pages.visitor import customer_group, leave, logged_in, token, was_ended
 from services.storefront.rules import messages
 from services.storefront.rules.payments import SANDBOX_CARDS, payment_page
 from services.storefront.rules.service_texts import service_text
@@ -35,7 +38,6 @@ WAIT_SECONDS: Final = 20
 MAX_BODY: Final = 1_100_000
 _KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _PASSED_ON: Final = frozenset({"items", "expected_total", "currency", "language", "address_id", "shipping"})
-_SESSION_OVER: Final = frozenset({"session_ended", "account_erased"})
 
 
 def register_device(app: Flask) -> None:
@@ -60,8 +62,8 @@ _QUESTIONS: Final = frozenset({"/device/sync/_revs_diff", "/device/sync/_bulk_ge
 def refuse(error: AisleError) -> BaseResponse:
     """A problem in the customer's words; beside it what CouchDB calls it, for PouchDB."""
     status = 410 if error.code == "account_erased" else error.status
-    if error.code in _SESSION_OVER and logged_in() is not None:
-        leave()
+    if error.code in (*ENDED, SessionExpired.code) and logged_in() is not None:
+        leave(forget=error.code in ENDED)
     told = {name: error.extra[name] for name in ("total", "items", "error", "reason") if name in error.extra}
     return _json(
         {"error": error.code, "reason": error.detail, "code": error.code, "detail": messages.message(error)}
@@ -74,11 +76,12 @@ def refuse(error: AisleError) -> BaseResponse:
 def who() -> BaseResponse:
     """Who is here ("" for nobody), what a script sends with what it posts, and how an order can be paid without a page in between.
 
-    Every page asks this, so it asks no service.
+    `seal` is a key of this customer's alone, for an order that waits when the session runs out; `forget` says that the last session
+    was ended on purpose, so that nothing waits. Every page asks this, so it asks no service.
     """
     found = logged_in()
     if found is None:
-        return _json({"owner": ""})
+        return _json({"owner": "", "forget": True} if was_ended() else {"owner": ""})
     settings = dependencies().settings
     page = payment_page(settings.pays_with)
     return _json(
@@ -92,8 +95,15 @@ def who() -> BaseResponse:
             "currency": chosen_currency(),
             "language": goods_language(),
             "picture_bytes": settings.kept_picture_bytes,
+            "seal": _seal_of(found.userid),
         }
     )
+
+
+def _seal_of(userid: str) -> str:
+    """32 bytes in base64, the same whenever this customer is logged in."""
+    key = dependencies().settings.secret_key.encode()
+    return base64.b64encode(hmac.digest(key, f"storefront.seal {userid}".encode(), "sha256")).decode()
 
 
 @device.get("/quote")

@@ -33,7 +33,7 @@ SHELL = (
 """What pages need besides their own text, of the files in `static`."""
 
 DATABASE = "installed/pouchdb.min.js"
-KEEPING = (DATABASE, "device.js", "kept.js")
+KEEPING = (DATABASE, "sealed.js", "device.js", "kept.js")
 
 
 @installable.get("/manifest.webmanifest")

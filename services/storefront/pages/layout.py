@@ -26,6 +26,7 @@ from redis.exceptions import RedisError
 from werkzeug import Response as BaseResponse
 from werkzeug.exceptions import HTTPException
 
+from services.storefront.actions.sessions import ENDED
 from services.storefront.forms import error_text
 from services.storefront.pages import saved_forms
 from services.storefront.pages.assets import asset, files
@@ -266,7 +267,7 @@ def error_page(error: AisleError) -> BaseResponse:
     if isinstance(error, BadToken) and session and saved_forms.is_own_form():
         return stale_form_page()
     if isinstance(error, Unauthorized):
-        return login_first_page()
+        return login_first_page(error)
     if error.status >= 500:
         log.warning("page answered %s: %s", error.status, error.__cause__ or error.detail)
         if (
@@ -288,11 +289,11 @@ def stale_form_page() -> BaseResponse:
     return saved_forms.resume(sender, login=bool(sender) and logged_in() is None)
 
 
-def login_first_page() -> BaseResponse:
+def login_first_page(error: Unauthorized) -> BaseResponse:
     """Who must log in is sent there and back; the old session is forgotten, a form that was sent is kept."""
     found = logged_in()
     if found is not None:
-        leave()
+        leave(forget=error.code in ENDED)
     if saved_forms.is_own_form() and (found is not None or session):
         return saved_forms.resume(found.owner if found else _sender(), login=True)
     if found is not None:

@@ -17,6 +17,7 @@ from services.storefront.pages.context import dependencies
 from services.storefront.pages.csrf import SAFE_METHODS, check_form
 from services.storefront.translation import gettext as _
 from shared.errors import NotFound, Unauthorized
+from shared.sessions import SessionEnded
 
 COOKIE = "aisle_session"
 DEVICE_COOKIE, DEVICE_DAYS = "aisle_device", 365
@@ -41,11 +42,21 @@ def logged_in() -> Session | None:
     """The session of this browser, or None: one that has ended elsewhere is over here, too. For its access token see `token`."""
     if "session" not in g:
         found = g.session = _read_cookie()
-        live = dependencies().refresher.live(found) if found else None
+        live = _live(found) if found else None
         if live is not found:
             remember(live)
     current: Session | None = g.session
     return current
+
+
+def _live(found: Session) -> Session | None:
+    try:
+        return dependencies().refresher.live(found)
+    except SessionEnded:
+        session["forget"] = session.permanent = True
+    except Unauthorized:
+        pass  # it has only run out
+    return None
 
 
 def token() -> str:
@@ -72,10 +83,13 @@ def enter(found: Session, count: int) -> None:
     remember(found)
 
 
-def leave() -> None:
-    """Logs this browser out; it stays known as one that was here, so that a form still open in it can be kept."""
+def leave(*, forget: bool = True) -> None:
+    """Logs this browser out; it stays known as one that was here, so that a form still open in it can be kept. `forget`: nothing of
+    who was here stays on the device, also no order that waits, for the session was ended on purpose."""
     _forget("forms")
     session["known"] = True
+    if forget:
+        session["forget"] = True
     remember(None)
 
 
@@ -96,6 +110,12 @@ def owner() -> str:
     """Whom pages are shown to, as their forms carry it: "" for a guest."""
     found = logged_in()
     return found.owner if found else ""
+
+
+def was_ended() -> bool:
+    """Whether the last session of this browser was ended on purpose (a log-out, an erasure, a new password, a closed account); one that
+    only ran out was not."""
+    return bool(session.get("forget"))
 
 
 def customer_group() -> str:

@@ -63,18 +63,28 @@
     if (texts.owner || fromDevice) return void tellLeaving();
     localStorage.removeItem(LEAVING);
   }
-  if (!texts.owner && !known) return;
+
+  /* An order waits for its customer to log in again (`sealed.js`); what it is stands nowhere before. */
+  function showSealed() {
+    const sealed = JSON.parse(localStorage.getItem("aisle-sealed") ?? "null");
+    if (sealed?.until > new Date().toISOString()) return lasting("waiting-note", "warn", linkTo("/login?next=/offline", texts.textSealed));
+    localStorage.removeItem("aisle-sealed");
+    document.getElementById("waiting-note")?.remove();
+  }
+  if (!texts.owner && !known) return showSealed();
 
   const script = (name) => new Promise((done, failed) => document.head.append(Object.assign(document.createElement("script"), { src: folder + name, onload: done, onerror: failed })));
   const ready = (async () => {
     if (!globalThis.PouchDB) await script("installed/pouchdb.min.js");
+    if (!globalThis.shopSealed) await script("sealed.js");
     if (!globalThis.shopDevice) await script("device.js");
     return globalThis.shopDevice;
   })();
 
   /* Orders that wait, for the shop, a decision or their payment, are named on every page. */
   async function showWaiting(device) {
-    const open = device.open() ? await device.openOrders() : [];
+    if (!device.open()) return showSealed();
+    const open = await device.openOrders();
     if (!open.length) return document.getElementById("waiting-note")?.remove();
     const refused = open.some(({ state }) => state === "refused");
     const unpaid = open.find(({ state }) => state === "placed");
@@ -118,8 +128,8 @@
 
   async function start() {
     const device = await ready;
-    if (!texts.owner && !fromDevice) return device.forget(); // logged out elsewhere, or the session has ended
     device.changed.addEventListener("change", () => showWaiting(device).catch(() => {})); // wiped meanwhile
+    if (!texts.owner && !fromDevice) return device.who(); // logged out elsewhere, or the session has ended
     device.placed.addEventListener("placed", () => say(texts.textThanks, "good"));
     device.open();
     if (device.owner()) showWaiting(device).catch(() => {}); // a full storage may answer nothing, or never

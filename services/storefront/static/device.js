@@ -7,6 +7,7 @@ globalThis.shopDevice = (() => {
 
   const OWNER = "aisle-owner";
   const LEAVING = "aisle-leaving"; // see app.js: it outlives what is wiped
+  const SEALED = "aisle-sealed"; // see sealed.js
   const QUOTE_MS = 900_000;
   const PLACED_MS = 7 * 86_400_000; // for so long a placed order is named here, too
   const STOP_MS = 2_000;
@@ -35,20 +36,27 @@ globalThis.shopDevice = (() => {
     return true;
   }
 
-  /* Who is logged in, as the shop says; null without a network. Somebody else's data, or that of a session which has ended, is wiped. */
+  /* Who is logged in, as the shop says; null without a network. Somebody else's data, or that of a session which has ended, is wiped;
+     an order that waited when this one's session ran out is here again. */
   async function who() {
     const answer = await fetch("/device", { headers: { Accept: "application/json" } }).catch(() => null);
     if (!answer?.ok || left) return null;
     const found = await answer.json();
     if (left) return null;
-    if (owner() && found.owner !== owner()) await forget();
+    if (owner() && found.owner !== owner()) await forget(found);
     if (!found.owner) return found;
     const { csrf: token, owner: current, ...shop } = found;
     csrf = token;
     localStorage.setItem(OWNER, current);
     open();
     await put(here, "shop", shop);
+    await shopSealed.open(current, shop.seal, restore).catch(() => say(document.body.dataset[localStorage.getItem(SEALED) ? "textFull" : "textLost"]));
     return found;
+  }
+
+  /* Their goods may be in the shop's basket still, see `decide`. */
+  async function restore(sealed) {
+    for (const { _rev, ...each } of sealed) if (!(await here.get(each._id).catch(() => null))) await here.put({ ...each, restored: true });
   }
 
   /* What the basket costs is asked for when it is another one than the shop was asked about, or a quarter of an hour ago; what the
@@ -273,7 +281,10 @@ globalThis.shopDevice = (() => {
     const refused = await here.get(id).catch(() => null);
     if (!refused || !(await here.remove(refused).catch(() => null))) return;
     if (!again) {
-      for (const line of refused.lines ?? []) await add(line.key, line.quantity, line);
+      for (const line of refused.lines ?? []) {
+        const there = refused.restored && (await mine.get(`basket-${line.key}`).catch(() => null));
+        if (!there) await add(line.key, line.quantity, line);
+      }
       return badge();
     }
     const key = newKey();
@@ -308,20 +319,20 @@ globalThis.shopDevice = (() => {
     return open;
   }
 
-  /* Nothing of anybody stays: databases, kept pages and pictures, the badge. */
-  async function wipe() {
-    forgetNames(); // other pages hear of it, and close theirs
+  /* Nothing of anybody stays: databases, kept pages and pictures, the badge. `but`: the name of what does. */
+  async function wipe(but = "") {
+    forgetNames(but); // other pages hear of it, and close theirs
     await closeAll();
     await navigator.locks.request(OPENED, { signal: AbortSignal.timeout(STOP_MS) }, deleteDatabases).catch(deleteDatabases);
-    forgetNames();
+    forgetNames(but);
     for (const name of await caches.keys()) if (!name.startsWith("aisle-shell-")) await caches.delete(name);
     await navigator.clearAppBadge?.().catch(() => {});
     tell();
   }
 
   /* Also those that PouchDB has for itself. */
-  function forgetNames() {
-    for (const name of Object.keys(localStorage)) if (name !== LEAVING && /^(aisle-|_pouch_)/.test(name)) localStorage.removeItem(name);
+  function forgetNames(but) {
+    for (const name of Object.keys(localStorage)) if (name !== LEAVING && name !== but && /^(aisle-|_pouch_)/.test(name)) localStorage.removeItem(name);
   }
 
   /* When no page reads them any more: a database that is taken away under what opens it keeps that waiting for ever. */
@@ -331,12 +342,18 @@ globalThis.shopDevice = (() => {
     }
   }
 
-  /* Of who is not logged in any more; orders that had not been sent are lost with it, and that is said. */
-  async function forget() {
-    const lost = open() ? (await unsent().catch(() => [])).length : 0;
-    await wipe();
-    if (lost) say(document.body.dataset.textLost);
+  /* Of who is not logged in any more. Their orders that have not been placed stay sealed when the session has only run out (the shop says
+     `forget` when it was ended, and who is here when that is somebody else); else they are lost with it, and that is said. */
+  async function forget({ owner: other, forget: ended }) {
+    const orders = open() ? await undecided().catch(() => []) : [];
+    const runOut = !other && !ended;
+    const kept = runOut && orders.length && (await seal(orders).catch(() => false));
+    await wipe(runOut ? SEALED : "");
+    if (orders.length && !kept) say(document.body.dataset.textLost);
   }
+
+  const undecided = async () => (await orders()).filter(({ state }) => state !== "placed");
+  const seal = async (waiting) => shopSealed.keep(owner(), (await here.get("shop")).seal, waiting);
 
   async function closeAll() {
     clearTimeout(again);
@@ -369,7 +386,7 @@ globalThis.shopDevice = (() => {
   }
 
   return {
-    owner, open, who, sync, leave, wipe, forget, orSay, unsent, changed, placed, tell, token: () => csrf, ask, pause,
+    owner, open, who, sync, leave, wipe, orSay, unsent, changed, placed, tell, token: () => csrf, ask, pause,
     basket, add, setQuantity, wish, wishes, saveAddress, expected, refreshQuote,
     order, orders, openOrders, send, decide, badge,
     documents: (prefix) => all(mine, prefix),

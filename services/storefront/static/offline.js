@@ -186,7 +186,7 @@
   function uncover() {
     const open = device.open();
     root.hidden = !open;
-    document.getElementById("nobody").hidden = open;
+    document.getElementById("nobody").hidden = open || Boolean(localStorage.getItem("aisle-sealed"));
     if (!open) for (const each of root.querySelectorAll("ul, #profile p")) each.replaceChildren();
     return open;
   }

@@ -15,7 +15,7 @@ from services.users.declarations.accounts import Account, Session
 from services.users.dependencies import Dependencies, JobDependencies
 from services.users.documents import SESSION, SESSION_USER_FIELDS, USER, auth_id, claim_id, user_document
 from services.users.rules.accounts import is_live
-from services.users.rules.errors import AccountErased, BadLogin, BadRefreshToken
+from services.users.rules.errors import AccountErased, BadLogin, BadRefreshToken, SessionExpired
 from shared.clock import iso, now, parse, timestamp
 from shared.couch import UpdateConflict
 from shared.emails import normalised_email
@@ -78,7 +78,7 @@ def _checked(deps: Dependencies, email: str, password: str) -> Account:
 
 
 def refresh(deps: Dependencies, text: str, *, by_service: bool = False) -> dict[str, Any]:
-    """The next tokens of a session. Raises BadRefreshToken, AccountErased; a token used before ends its session. 1 read, 1 write.
+    """The next tokens of a session. Raises BadRefreshToken (SessionExpired when nobody ended it), AccountErased; a token used before ends its session. 1 read, 1 write.
 
     `by_service`: one of our own asks for a browser; for a minute it may ask again, since an answer may be lost.
     """
@@ -179,8 +179,10 @@ def check_session(deps: Dependencies, user: Account | None, doc: Session | None,
     ):
         raise BadRefreshToken("Log in again.")
     last = parse(doc["updated"]) if doc else started
-    if (doc and doc.get("revoked")) or last < now() - timedelta(days=deps.settings.refresh_token_days):
+    if doc and doc.get("revoked"):
         raise BadRefreshToken("Log in again.")
+    if last < now() - timedelta(days=deps.settings.refresh_token_days):
+        raise SessionExpired("Log in again.")
     return user
 
 

@@ -15,6 +15,12 @@ class BadRefreshToken(Unauthorized):
     code, title = "bad_refresh_token", "This session has ended"
 
 
+class SessionExpired(BadRefreshToken):
+    """Nobody ended it: it was not used for too long."""
+
+    code = "session_expired"
+
+
 class AccountErased(Gone):
     code, title = "account_erased", "This account was erased"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import orjson
 import pytest
 import requests
 from itsdangerous import URLSafeTimedSerializer
@@ -49,6 +50,7 @@ def test_logging_out_in_one_browser_ends_the_session_in_its_copy(join: Join) -> 
     visitor.submit("/logout")
     eventually(lambda: not greets(copy, "Olga Out"))
     assert copy.cookie("aisle_session") is None
+    assert orjson.loads(copy.get("/device").body) == {"owner": "", "forget": True}
     assert copy.get("/account").path.startswith("/login")
 
 
@@ -76,7 +78,11 @@ def test_a_browser_that_comes_back_later_is_not_greeted_by_an_ended_session(shop
     stale = {"Cookie": f"aisle_session={signer.dumps({**kept, 'expires': 0})}"}
     visitor.get("/account")
     visitor.submit("/logout")
-    assert "Lara Late" not in Visitor(visitor.base).get("/", **stale).text
+    late = Visitor(visitor.base)
+    assert "Lara Late" not in late.get("/", **stale).text
+    assert orjson.loads(late.get("/device").body) == {"owner": "", "forget": True}, (
+        "it was ended, not run out"
+    )
 
 
 def test_the_desk_closes_for_whoever_lost_the_role_and_the_customer_stays(

@@ -91,6 +91,19 @@ def test_reuse_ends_the_family_also_of_what_a_service_asked_for(
     assert refresh(nobody, second).status_code == 401
 
 
+def test_a_session_that_has_run_out_says_so_unless_somebody_ended_it(nobody, person, database):
+    ann = person()
+    second = refresh(nobody, ann.refresh_token).json()["refresh_token"]
+    (doc,) = [row for row in database.partition(f"user{ann.userid}").all() if row["type"] == "session"]
+    idle = {**doc, "updated": iso(now() - timedelta(days=31))}
+    revision = database.put(idle)
+    answer = refresh(nobody, second)
+    assert (answer.status_code, answer.json()["code"]) == (401, "session_expired")
+    database.put({**idle, "_rev": revision, "revoked": iso(now() - timedelta(days=31)), "reason": "logout"})
+    answer = refresh(nobody, second)
+    assert (answer.status_code, answer.json()["code"]) == (401, "bad_refresh_token")
+
+
 @pytest.mark.parametrize("token", ["x", "AAAA" * 20, "ü", "e30", "=" * 8])
 def test_a_made_up_refresh_token_is_401(nobody, token):
     answer = refresh(nobody, token)

@@ -17,7 +17,7 @@ from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import order_response, reader, requested_order, return_response
-from services.orders.schemas import answers, desk, requests
+from services.orders.schemas import answers, desk, offers, requests
 from shared.couch.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
 from shared.web import (
@@ -63,7 +63,7 @@ def place(body: dict[str, Any]) -> Response:
 @orders.post("/quote")
 @orders.doc(security=[{"user": []}, {}])
 @orders.arguments(requests.QuoteRequest)
-@orders.response(200, answers.Quote)
+@orders.response(200, offers.Quote)
 @orders.alt_response(409, "CONFLICT")
 @orders.alt_response(429, "TOO_MANY_REQUESTS")
 def price(body: dict[str, Any]) -> Response:

@@ -3,7 +3,7 @@
 from flask import Response
 
 from services.orders.resources.context import dependencies
-from services.orders.schemas import answers
+from services.orders.schemas import offers
 from shared.web import Blueprint, json_answer
 
 promotions = Blueprint(
@@ -12,7 +12,7 @@ promotions = Blueprint(
 
 
 @promotions.get("")
-@promotions.response(200, answers.OfferedPromotions)
+@promotions.response(200, offers.OfferedPromotions)
 def automatic() -> Response:
     """The promotions that need no code: no database call"""
     found = dependencies().terms.promotions.automatic

@@ -4,7 +4,7 @@ from flask import Response
 
 from services.orders.actions.shipping import offered_methods
 from services.orders.resources.context import dependencies
-from services.orders.schemas import answers
+from services.orders.schemas import offers
 from shared.web import Blueprint, json_answer
 
 shipping = Blueprint(
@@ -13,7 +13,7 @@ shipping = Blueprint(
 
 
 @shipping.get("")
-@shipping.response(200, answers.OfferedMethods)
+@shipping.response(200, offers.OfferedMethods)
 def methods() -> Response:
     """Every shipping method with where it goes and what it costs at least: no database call"""
     return json_answer(offered_methods(dependencies().terms))

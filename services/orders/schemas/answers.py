@@ -37,68 +37,6 @@ UnpricedShipping = response_schema("UnpricedShipping", parts.UNPRICED_SHIPPING_F
 Shipping = response_schema("Shipping", parts.SHIPPING_FIELDS)
 
 
-_PRICES = {"description": "minor units by currency"}
-
-
-class OfferedPromotion(Shape):
-    """What applies by itself, while its dates and conditions hold."""
-
-    id = ma.fields.String()
-    name = ma.fields.String()
-
-
-class OfferedPromotions(Shape):
-    items = ma.fields.List(ma.fields.Nested(OfferedPromotion))
-
-
-class OfferedMethod(Shape):
-    """A shipping method before anything is ordered."""
-
-    id = ma.fields.String()
-    name = ma.fields.String()
-    countries = ma.fields.List(
-        ma.fields.String(), metadata={"description": "where it goes; everywhere when empty"}
-    )
-    prices_from = ma.fields.Dict(
-        keys=ma.fields.String(),
-        values=StrictInteger(0),
-        metadata={"description": "by currency; empty: the products' own delivery charges"},
-    )
-    free_from = ma.fields.Dict(keys=ma.fields.String(), values=StrictInteger(0), metadata=_PRICES)
-    days = ma.fields.Dict(keys=ma.fields.String(), values=StrictInteger(0))
-    parcel_grams = StrictInteger(
-        1, metadata={"description": "prices are of a parcel of so much; a heavier order goes in several"}
-    )
-    collect_from = ma.fields.String()
-
-
-class OfferedMethods(Shape):
-    """`countries`: where the shop delivers to; everywhere when empty."""
-
-    country = ma.fields.String()
-    countries = ma.fields.List(ma.fields.String())
-    items = ma.fields.List(ma.fields.Nested(OfferedMethod))
-
-
-class Quote(Shape):
-    """What an order would cost now; its `total` is a checkout's `expected_total`."""
-
-    items = ma.fields.List(ma.fields.Nested(LineItem))
-    goods = ma.fields.Nested(SignedMoney, metadata={"description": "before discounts"})
-    discounts = ma.fields.List(ma.fields.Nested(AppliedDiscount))
-    deliveryCharge = ma.fields.Nested(SignedMoney)
-    shipping_options = ma.fields.List(ma.fields.Nested(ShippingOffer))
-    unpriced_shipping = ma.fields.List(ma.fields.Nested(UnpricedShipping))
-    shipping = ma.fields.Nested(Shipping)
-    tax = ma.fields.List(ma.fields.Nested(AppliedTax))
-    total = ma.fields.Nested(SignedMoney)
-    credits = ma.fields.List(ma.fields.Nested(CreditPayment))
-    to_pay = ma.fields.Nested(
-        SignedMoney,
-        metadata={"description": "what gift cards and store credit leave to the payment provider"},
-    )
-
-
 Payment = response_schema(
     "Payment",
     events.PAYMENT_FIELDS,

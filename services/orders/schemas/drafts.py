@@ -6,7 +6,7 @@ import marshmallow as ma
 
 from services.orders.declarations.drafts import OPEN, PLACED, PLACING
 from services.orders.rules.manual_payments import MANUAL_PAYMENTS
-from services.orders.schemas import answers, requests
+from services.orders.schemas import offers, requests
 from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
 from shared.web import Shape, page_schema
@@ -165,7 +165,7 @@ class DraftProblem(Shape):
 
 class Draft(DraftSummary):
     quote = ma.fields.Nested(
-        answers.Quote,
+        offers.Quote,
         allow_none=True,
         metadata={"description": "what it costs now, as `/v1/orders/quote` reckons it"},
     )

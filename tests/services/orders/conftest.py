@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import requests
 
+from services.orders.actions import fulfilment
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
@@ -195,8 +196,30 @@ def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
 
 
 @pytest.fixture(scope="module")
+def replica(shop: Shop, service: Callable[..., str]) -> str:
+    """Another orders service over the same database and Redis."""
+    return service("orders")
+
+
+@pytest.fixture(scope="module")
 def customer(shop: Shop) -> Person:
     return shop.customer()
+
+
+@pytest.fixture(scope="module")
+def staff(shop: Shop) -> Person:
+    """Somebody of the shop's who is no admin."""
+    person = shop.customer()
+    path = f"{shop.users}/v1/admin/staff/{person.userid}"
+    given = shop.admin.put(path, json={"roles": ["customer", "staff"]}, timeout=30)
+    assert given.status_code == 200, given.text
+    return Person(shop.users, person.email)
+
+
+@pytest.fixture
+def advance(deps: Dependencies) -> Callable[[str], Any]:
+    """What the worker does for an order now, where no worker runs."""
+    return lambda orderid: fulfilment.advance_order(deps, orderid)
 
 
 @pytest.fixture(scope="module")

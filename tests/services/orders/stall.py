@@ -7,7 +7,6 @@ from typing import Any
 import requests
 
 from shared.clock import iso, now
-from tests.people import Person
 from tests.services.orders.conftest import Shop
 
 PATH = "/v1/admin/stall"
@@ -54,12 +53,3 @@ def level(shop: Shop, productid: str) -> int:
     """Where the stock's chain is, also below zero, which no answer calls a stock."""
     answer = shop.admin.get(f"{shop.products}/v1/products/{productid}/stock", timeout=30).json()
     return sum(each["delta"] for each in answer["movements"])
-
-
-def staff_of(shop: Shop) -> Person:
-    """Somebody who may sell at a stall."""
-    person = shop.customer()
-    path = f"{shop.users}/v1/admin/staff/{person.userid}"
-    given = shop.admin.put(path, json={"roles": ["customer", "staff"]}, timeout=30)
-    assert given.status_code == 200, given.text
-    return Person(shop.users, person.email)

@@ -1,7 +1,7 @@
 """Shipping at a carrier's own rate: asked once for a quote, charged as it was shown, and what happens while the carrier is away."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -55,12 +55,6 @@ def orders_settings(easypost: EasyPostStandIn) -> dict[str, str]:
         "EASYPOST_URL": easypost.url,
         "EASYPOST_API_KEY": API_KEY,
     }
-
-
-@pytest.fixture(scope="module")
-def replica(shop: Shop, service: Callable[..., str]) -> str:
-    """Another orders service over the same database and Redis."""
-    return service("orders")
 
 
 @pytest.fixture(scope="module", autouse=True)

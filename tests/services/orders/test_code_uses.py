@@ -2,7 +2,6 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -30,18 +29,6 @@ from tests.services.orders.test_promotions import code, promotion, quoted
 from tests.waiting import eventually
 
 CHECKOUTS, USES, CLIENTS = 300, 100, 16
-
-
-@pytest.fixture(scope="module")
-def replica(shop: Shop, service: Callable[..., str]) -> str:
-    """Another orders service over the same database and Redis."""
-    return service("orders")
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    """What the services of this shop act with."""
-    return open_dependencies(load(Settings, environment))
 
 
 def used(shop: Shop, made: dict[str, Any]) -> int:

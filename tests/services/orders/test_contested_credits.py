@@ -2,24 +2,15 @@
 
 import secrets
 
-import pytest
-
 from services.orders.actions.conflicts import settle_conflicts
-from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.dependencies import Dependencies
 from services.orders.rules.credits import credits_of, key_of
-from services.orders.settings import Settings
 from shared.couch import Database
-from shared.settings import load
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
 from tests.services.orders.gift_cards import issued, left_on
 from tests.services.orders.test_contested_uses import EARLIER, left_beside
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_dependencies(load(Settings, environment))
 
 
 def test_a_card_that_a_paid_order_emptied_pays_no_order_that_died_beside_it(

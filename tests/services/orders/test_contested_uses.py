@@ -4,16 +4,12 @@ or a code that they were told they have, and no limit is passed."""
 import secrets
 from typing import Any
 
-import pytest
-
 from services.orders.actions.code_uses import give_back
 from services.orders.actions.conflicts import settle_conflicts
-from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.dependencies import Dependencies
 from services.orders.documents import code_key, use_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.settings import Settings
 from shared.couch import Database
-from shared.settings import load
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
@@ -21,11 +17,6 @@ from tests.services.orders.test_code_uses import used
 from tests.services.orders.test_promotions import code, promotion
 
 EARLIER = "2020-01-01T00:00:00.000Z"
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_dependencies(load(Settings, environment))
 
 
 class Race:

@@ -2,7 +2,6 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,12 +22,6 @@ from tests.services.orders.test_promotions import code, promotion, quoted
 from tests.waiting import eventually
 
 BUYERS, OFFERED = 30, 5
-
-
-@pytest.fixture(scope="module")
-def replica(shop: Shop, service: Callable[..., str]) -> str:
-    """Another orders service over the same database and Redis."""
-    return service("orders")
 
 
 def offer(shop: Shop, product: str, **content: Any) -> dict[str, Any]:

@@ -7,20 +7,13 @@ from datetime import timedelta
 import pytest
 
 from services.orders.actions import claims, fulfilment
-from services.orders.dependencies import Dependencies, open_dependencies
-from services.orders.settings import Settings
+from services.orders.dependencies import Dependencies
 from shared.clock import now
 from shared.couch import Database
-from shared.settings import load
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
 from tests.services.orders.gift_cards import card_of, charged_at, issued, left_on
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_dependencies(load(Settings, environment))
 
 
 @pytest.fixture

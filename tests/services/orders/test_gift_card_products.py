@@ -8,12 +8,10 @@ import pytest
 import requests
 
 from services.orders.actions import fulfilment, gift_card_sales
-from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.dependencies import Dependencies
 from services.orders.rules.gift_cards import card_id
-from services.orders.settings import Settings
 from shared.couch import Database
 from shared.money import money
-from shared.settings import load
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, until
@@ -21,11 +19,6 @@ from tests.services.orders.gift_cards import charged_at
 from tests.services.worker.processes import Worker
 
 CODE = re.compile(r"\b(?:[0-9A-Z]{4}-){3}[0-9A-Z]{4}\b")
-
-
-@pytest.fixture
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_dependencies(load(Settings, environment))
 
 
 def gift_card_product(shop: Shop, price: int = 5000) -> str:

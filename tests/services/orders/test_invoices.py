@@ -1,7 +1,6 @@
 """Invoices, credit notes and packing slips as PDF: numbered without gaps, equal to the order, in any script, the same for ever."""
 
 import secrets
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -44,12 +43,6 @@ def orders_settings() -> dict[str, str]:
         "SHOP_NAME": "Lamp & Book",
         "SHOP_ADDRESS": "1 Mill Lane; Bath BA1 1AA; VAT GB 123 4567 89",
     }
-
-
-@pytest.fixture(scope="module")
-def replica(shop: Shop, service: Callable[..., str]) -> str:
-    """A second process of the orders service."""
-    return service("orders")
 
 
 def pdf(shop: Shop, person: requests.Session, path: str) -> str:

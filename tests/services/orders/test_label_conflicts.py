@@ -14,8 +14,8 @@ from shared.couch import Database, Doc, Server
 from tests.people import Person
 from tests.services.orders.conftest import Shop
 from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
+from tests.services.orders.parcel_labels import bought, labels_path, read
 from tests.services.orders.test_conflicts import diverge, only
-from tests.services.orders.test_parcel_labels import bought, labels_path, read
 from tests.services.orders.test_return_labels import OWN, approved, is_swept, label_of
 from tests.services.orders.test_return_labels import bought as bought_for_return
 

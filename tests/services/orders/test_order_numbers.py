@@ -2,12 +2,9 @@
 
 import re
 import secrets
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
-
-import pytest
 
 from services.orders.actions.emails import compose
 from services.orders.dependencies import Dependencies
@@ -18,12 +15,6 @@ from tests.people import Person
 from tests.services.orders.conftest import Shop, calls, clone
 
 NUMBER = re.compile(r"A-1\d{5}")
-
-
-@pytest.fixture(scope="module")
-def replica(shop: Shop, service: Callable[..., str]) -> str:
-    """A second process of the orders service."""
-    return service("orders")
 
 
 def listed(shop: Shop, **query: str) -> list[dict[str, Any]]:

@@ -20,11 +20,11 @@ from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn, refusal
+from tests.services.orders.parcel_labels import Order, bought, buy, labels_path, read
 from tests.services.orders.test_return_labels import OWN, is_swept
 
 pytestmark = pytest.mark.usefixtures("healed")
 
-Order = dict[str, Any]
 NEXT_DAY = "labelled-next-day"
 
 
@@ -63,28 +63,6 @@ def kettle(shop: Shop) -> str:
 @pytest.fixture
 def order(shop: Shop, customer: Person, kettle: str) -> Order:
     return shop.placed(customer, {kettle: 3}, address=OWN)
-
-
-def labels_path(order: Order, rest: str = "") -> str:
-    return f"/v1/admin/orders/{order['orderid']}/labels{rest}"
-
-
-def buy(shop: Shop, order: Order, body: Any = None, key: str = "") -> requests.Response:
-    headers = {"Idempotency-Key": key} if key else {}
-    return shop.post(shop.admin, labels_path(order), body or {}, headers=headers)
-
-
-def bought(shop: Shop, order: Order, items: dict[str, int] | None = None, **more: Any) -> Order:
-    chosen = [{"productid": key, "quantity": count} for key, count in (items or {}).items()]
-    answer = buy(shop, order, {**({"items": chosen} if items else {}), **more})
-    assert answer.status_code == 201, answer.text
-    found: Order = answer.json()
-    return found
-
-
-def read(shop: Shop, order: Order) -> Order:
-    found: Order = shop.get(shop.admin, f"/v1/orders/{order['orderid']}").json()
-    return found
 
 
 def statuses(shop: Shop, order: Order) -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 
 from shared.clock import now, parse
 from tests.services.orders.conftest import Shop
+from tests.services.orders.draft_orders import PATH, content, made, placed
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
-from tests.services.orders.test_drafts import PATH, content, made, placed
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Promotions set at the desk: what a quote, an order, its refund and its return then come to, in every replica."""
 
 import secrets
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,12 +16,6 @@ from tests.services.orders.conftest import Shop, calls, clone
 from tests.waiting import eventually
 
 TEN_PERCENT = [{"kind": "percent", "basis_points": 1000}]
-
-
-@pytest.fixture(scope="module")
-def replica(shop: Shop, service: Callable[..., str]) -> str:
-    """Another orders service over the same database and Redis."""
-    return service("orders")
 
 
 def promotion(shop: Shop, **content: Any) -> dict[str, Any]:

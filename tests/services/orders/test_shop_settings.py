@@ -1,7 +1,6 @@
 """Shipping methods and tax rates, set at the desk: what a quote and an order then cost, in every replica."""
 
 import secrets
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -65,12 +64,6 @@ RATES: tuple[dict[str, Any], ...] = (
     {"country": "US", "name": "Sales tax", "rate": 0, "included": False},
     {"country": "US", "region": "CA", "name": "Sales tax", "rate": 7.75, "included": False},
 )
-
-
-@pytest.fixture(scope="module")
-def replica(shop: Shop, service: Callable[..., str]) -> str:
-    """Another orders service over the same database and Redis."""
-    return service("orders")
 
 
 @pytest.fixture(scope="module")

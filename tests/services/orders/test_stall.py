@@ -8,25 +8,13 @@ from typing import Any
 import pytest
 import requests
 
-from services.orders.actions import fulfilment
 from services.orders.dependencies import Dependencies
 from shared.clock import now
 from shared.couch import Database
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, calls, clone
-from tests.services.orders.stall import PATH, level, recorded, sale, sent, staff_of
-
-
-@pytest.fixture(scope="module")
-def staff(shop: Shop) -> Person:
-    return staff_of(shop)
-
-
-@pytest.fixture
-def advance(deps: Dependencies) -> Callable[[str], Any]:
-    """What the worker does for an order now; no worker runs here."""
-    return lambda orderid: fulfilment.advance_order(deps, orderid)
+from tests.services.orders.stall import PATH, level, recorded, sale, sent
 
 
 def amount(found: dict[str, Any]) -> int:

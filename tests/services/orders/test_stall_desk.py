@@ -15,14 +15,9 @@ from services.orders.schemas.stall import StallSale
 from tests.people import Person
 from tests.services.orders.conftest import Shop, calls
 from tests.services.orders.crashes import Dying, Killed
-from tests.services.orders.stall import PATH, level, recorded, sale, staff_of
+from tests.services.orders.stall import PATH, level, recorded, sale
 
 SETTINGS = "/v1/admin/settings"
-
-
-@pytest.fixture(scope="module")
-def staff(shop: Shop) -> Person:
-    return staff_of(shop)
 
 
 def costs_of(deps: Dependencies, orderid: str) -> dict[str, int]:

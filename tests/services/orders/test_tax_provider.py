@@ -2,7 +2,7 @@
 taken from the shop's own table while it is away, as the settings say."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -58,12 +58,6 @@ def orders_settings(stripe_tax: StripeTaxStandIn) -> dict[str, str]:
         "STRIPE_API_KEY": API_KEY,
         "STRIPE_TAX_CODES": f"books={BOOKS}",
     }
-
-
-@pytest.fixture(scope="module")
-def replica(shop: Shop, service: Callable[..., str]) -> str:
-    """Another orders service over the same database and Redis."""
-    return service("orders")
 
 
 @pytest.fixture(scope="module", autouse=True)

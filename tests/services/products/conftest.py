@@ -217,6 +217,12 @@ def shop(prepared: Callable, service: Callable, neighbours: Neighbours) -> Shop:
 
 
 @pytest.fixture(scope="module")
+def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
+    """What the products service acts with, as the worker opens it, in this process."""
+    return open_as_worker(environment)
+
+
+@pytest.fixture(scope="module")
 def catch_up(server: Server, shop: Shop) -> Callable[[], None]:
     """Waits until every index holds what was written: a search whose index is far behind asks it twice, which tests of costs do not mean."""
     return lambda: server.wait_for_indexes(DESIGN)

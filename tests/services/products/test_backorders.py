@@ -2,21 +2,14 @@
 
 from typing import Any
 
-import pytest
-
 from services.products.actions import maintenance
 from services.products.dependencies import Dependencies
-from tests.services.products.conftest import ADMIN, Answer, Shop, open_as_worker, product, token
+from tests.services.products.conftest import ADMIN, Answer, Shop, product, token
 from tests.services.products.test_shop_exports import HEADER, load
 
 KITCHEN, CELLAR = ["Home", "Kitchen"], ["Home", "Cellar"]
 STAFF = token(*ADMIN)
 FAR = "2030-01-01T00:00:00.000Z"
-
-
-@pytest.fixture(scope="module")
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_as_worker(environment)
 
 
 def line(productid: str, quantity: int, taxonomy: list[str] = KITCHEN, limit: int = 100) -> dict[str, Any]:

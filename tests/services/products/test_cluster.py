@@ -13,7 +13,7 @@ from services.products.documents import DESIGN
 from services.products.rules.ledger import Line
 from shared.couch import Server
 from tests.services.products.conftest import Shop, eventually, open_as_worker, product
-from tests.services.products.test_stock import KITCHEN, conflicts, end, level, reservation
+from tests.services.products.reserving import KITCHEN, conflicts, end, level, reservation
 
 NODES = os.environ.get("COUCH_URLS", "").split()
 

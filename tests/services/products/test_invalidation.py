@@ -1,19 +1,12 @@
 """A sale tells pages no more than what they show of it."""
 
-import pytest
-
 from services.products.actions import maintenance
 from services.products.dependencies import Dependencies
 from shared.cache_tags import CATALOGUE, category_tags, product_tag
-from tests.services.products.conftest import Shop, eventually, open_as_worker, product
-from tests.services.products.test_stock import KITCHEN, end, reserve
+from tests.services.products.conftest import Shop, eventually, product
+from tests.services.products.reserving import KITCHEN, end, reserve
 
 LISTS = [CATALOGUE, *category_tags(KITCHEN)]
-
-
-@pytest.fixture(scope="module")
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_as_worker(environment)
 
 
 def versions(deps: Dependencies, *tags: str) -> tuple[str, ...]:

@@ -14,16 +14,11 @@ from services.worker.schedule import TIMETABLE
 from shared.clock import now, timestamp
 from shared.couch import Database, Server, counting
 from shared.jobs import SUM_UP_PRODUCTS
-from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token
-from tests.services.products.test_stock import KITCHEN, level, reserve
+from tests.services.products.conftest import ADMIN, Shop, eventually, product, token
+from tests.services.products.reserving import KITCHEN, level, reserve
 from tests.services.worker.processes import Worker
 
 GARDEN = ["Garden"]
-
-
-@pytest.fixture(scope="module")
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_as_worker(environment)
 
 
 def replicated(server: Server, doc: dict) -> None:

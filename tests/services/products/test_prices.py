@@ -4,22 +4,16 @@ from datetime import timedelta
 from typing import Any
 
 import orjson
-import pytest
 
 from services.products.actions import maintenance
 from services.products.dependencies import Dependencies
 from services.products.documents import product_id
 from services.products.resources.files import CSV
 from shared.clock import iso, now
-from tests.services.products.conftest import ADMIN, SERVICE, Shop, eventually, open_as_worker, product, token
+from tests.services.products.conftest import ADMIN, SERVICE, Shop, eventually, product, token
 
 PLACE = ["Money", "Coins"]
 OPTIONS = [{"name": "Size", "values": ["S", "L"]}]
-
-
-@pytest.fixture(scope="module")
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_as_worker(environment)
 
 
 def gbp(amount: int) -> dict[str, Any]:

@@ -16,17 +16,12 @@ from services.products.store.stock_totals import StockTotals
 from shared.clock import iso, now
 from shared.couch import Database, Doc, Server
 from shared.errors import Unavailable
-from tests.services.products.conftest import Shop, open_as_worker, product
-from tests.services.products.test_stock import KITCHEN, end, level, reserve
+from tests.services.products.conftest import Shop, product
+from tests.services.products.reserving import KITCHEN, end, level, reserve
 
 GARDEN = ["Garden"]
 DAY = timedelta(days=1)
 LONG_AGO = now() - 500 * DAY
-
-
-@pytest.fixture(scope="module")
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_as_worker(environment)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from services.products.documents import DESIGN
 from shared.couch import Server
 from tests.processes import Process, start_minicouch, start_service
 from tests.services.products.conftest import Neighbours, Shop, eventually, product
-from tests.services.products.test_stock import reservation
+from tests.services.products.reserving import reservation
 from tests.shared.couch.http.servers import Connection, response, serving
 
 IN_TIME, SLACK = 3.0, 2.0

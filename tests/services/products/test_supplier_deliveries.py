@@ -10,7 +10,7 @@ from services.products.actions import supplier_deliveries as act
 from services.products.dependencies import Dependencies
 from services.products.rules.ledger import Line
 from shared.clock import iso, now, timestamp
-from tests.services.products.conftest import ADMIN, Answer, Shop, open_as_worker, product, token
+from tests.services.products.conftest import ADMIN, Answer, Shop, product, token
 
 PATH = "/v1/admin/supplier-deliveries"
 CAPS = {
@@ -22,11 +22,6 @@ CAPS = {
 @pytest.fixture(autouse=True)
 def goods(shop: Shop) -> None:
     shop.load([product("flatcap", **CAPS), product("thimble", stock=4)])
-
-
-@pytest.fixture(scope="module")
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_as_worker(environment)
 
 
 def level(shop: Shop, sku: str) -> int:

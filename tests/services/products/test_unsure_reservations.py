@@ -10,7 +10,7 @@ import requests
 
 from tests.forwarding import Forward, Response, forwarding
 from tests.services.products.conftest import Neighbours, Shop, product
-from tests.services.products.test_stock import level, reservation
+from tests.services.products.reserving import level, reservation
 
 
 @dataclass

@@ -4,18 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from services.products.actions import maintenance
 from services.products.dependencies import Dependencies
 from shared.clock import iso, now
-from tests.services.products.conftest import Shop, eventually, open_as_worker, product
+from tests.services.products.conftest import Shop, eventually, product
 from tests.services.products.variants import SIZES, edit, level, line, reserve, shirt, variants_by_sku
-
-
-@pytest.fixture(scope="module")
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_as_worker(environment)
 
 
 def test_two_hundred_buyers_for_the_last_ten_of_one_sku_while_its_siblings_sell_freely(shop: Shop):

@@ -17,7 +17,7 @@ from services.products.documents import DESIGN, PRODUCT, SKU_CLAIM, product_id, 
 from services.products.resources.files import CSV, NDJSON
 from shared.clock import iso, now
 from shared.couch import Server
-from tests.services.products.conftest import ADMIN, Shop, open_as_worker, product, token
+from tests.services.products.conftest import ADMIN, Shop, product, token
 from tests.services.products.variants import (
     KITCHEN,
     edit,
@@ -25,11 +25,6 @@ from tests.services.products.variants import (
     shirt,
     variants_by_sku,
 )
-
-
-@pytest.fixture(scope="module")
-def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
-    return open_as_worker(environment)
 
 
 def test_a_product_is_found_by_its_productid_and_by_each_sku_for_one_query(shop: Shop):

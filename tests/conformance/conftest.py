@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 import requests
+
+from tests.processes import free_port
 
 from .views import BY_N, Query, design, fill
 
@@ -127,12 +128,6 @@ class Process:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             self.process.wait(10)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture

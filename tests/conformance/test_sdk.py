@@ -1,5 +1,6 @@
 """IBM's Cloudant SDK, unchanged: session authenticator, pagers, ChangesFollower, bulk and attachments."""
 
+import itertools
 import threading
 import time
 
@@ -109,9 +110,15 @@ def test_the_follower_goes_on(client: CloudantV1, couch: Couch):
     deadline = time.monotonic() + 20
     while len(seen) < 5 and time.monotonic() < deadline:
         time.sleep(0.05)
-    follower.stop()
-    client.put_document(name, "wakes-it", Document())
+    stopping = threading.Thread(target=follower.stop)  # returns when the request under way has ended
+    stopping.start()
+    for number in itertools.count():
+        client.put_document(name, f"wakes-it{number}", Document())
+        stopping.join(0.5)
+        if not stopping.is_alive():
+            break
     thread.join(60)
+    assert not thread.is_alive()
     assert seen[:5] == [f"d{number}" for number in range(5)]
     client.delete_database(name)
 

@@ -90,11 +90,11 @@ def test_nothing_is_asked_for_each_request() -> None:
 
 def test_a_process_that_cannot_ask_refuses_once_its_knowledge_is_old() -> None:
     source = Source()
-    sessions = Sessions(source, SECONDS)
+    sessions = Sessions(source, 60)
     sessions.check(ANN)
     source.away = True
     sessions.check(ANN)
-    time.sleep(3 * SECONDS + 0.05)
+    sessions._as_of -= 3 * 60  # as if three minutes had passed
     with pytest.raises(Unavailable):
         sessions.check(ANN)
     source.away = False

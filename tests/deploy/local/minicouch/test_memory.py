@@ -17,7 +17,8 @@ from deploy.local.minicouch.indexes.indexing import IndexSpec
 from deploy.local.minicouch.runtime.config import Config
 from deploy.local.minicouch.store import Store
 from deploy.local.minicouch.store.indexes import ViewSpec
-from tests.conformance.conftest import Couch, Process, free_port
+from tests.conformance.conftest import Couch, Process
+from tests.processes import free_port
 
 FIRST, MORE = 100, 500
 MAX_GROWTH_MIB = 8

@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +46,7 @@ class Told:
 
 
 def test_every_order_a_client_was_told_of_is_complete_once(
-    shop: BreakableShop, capsys: pytest.CaptureFixture[str]
+    shop: BreakableShop, show: Callable[[str], None]
 ) -> None:
     """The guards: an order's id comes from its Idempotency-Key (else a repeated request is a second order), the charge's
     from the order (else a second charge), and what the feed's jobs leave is found by the sweep (else it stays undone).
@@ -85,12 +85,11 @@ def test_every_order_a_client_was_told_of_is_complete_once(
     while (stock := stock_of(shop, admin, product)) != in_stock(shop) and time.monotonic() < stock_deadline:
         time.sleep(2)
     exact_after = time.monotonic() - ended
-    with capsys.disabled():
-        print(f"\n{report(shop, told, killed, missing)}")
-        print(
-            f"all delivered after {delivered_after:.0f} s, stock shown right after {shown_after:.1f} s, "
-            f"what was taken twice given back after {exact_after:.0f} s"
-        )
+    show(report(shop, told, killed, missing))
+    show(
+        f"all delivered after {delivered_after:.0f} s, stock shown right after {shown_after:.1f} s, "
+        f"what was taken twice given back after {exact_after:.0f} s"
+    )
     assert killed == dict.fromkeys(VICTIMS, ROUNDS)
     assert not missing, (
         f"{len(missing)} orders incomplete after {HEALING_SECONDS} s: {list(missing.items())[:5]}"

@@ -4,6 +4,7 @@ Nothing is paid back twice, nothing is in stock twice, and nothing stays undone.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -76,9 +77,7 @@ class People:
         return said
 
 
-def test_no_piece_is_paid_back_or_put_back_twice(
-    shop: BreakableShop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_piece_is_paid_back_or_put_back_twice(shop: BreakableShop, show: Callable[[str], None]) -> None:
     admin = Person(shop.url("users"), ADMIN)
     product = stocked(shop, admin, MAX_ORDERS * PIECES)
     people = [
@@ -89,11 +88,10 @@ def test_no_piece_is_paid_back_or_put_back_twice(
         shop, AFTER_SALE, CLIENTS, MAX_ORDERS, lambda client, number: people[client].go_through(number)
     )
     wrong, seconds = at_rest(lambda: _wrong(shop, admin, product, placed), HEALING_SECONDS)
-    with capsys.disabled():
-        print(
-            f"\n{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {placed} orders in two parcels with a return;"
-            f" {len(wrong)} wrong, all agrees after {seconds:.0f} s"
-        )
+    show(
+        f"{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {placed} orders in two parcels with a return;"
+        f" {len(wrong)} wrong, all agrees after {seconds:.0f} s"
+    )
     assert kills.killed.total() == KILLS
     assert not wrong, list(wrong.items())[:5]
     assert placed >= CLIENTS

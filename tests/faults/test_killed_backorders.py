@@ -6,6 +6,7 @@ Who bought first gets what is there and what comes in; nothing is given out twic
 import secrets
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,7 @@ class Buyers:
 
 
 def test_who_bought_first_gets_what_there_is_whatever_is_killed(
-    shop: BreakableShop, capsys: pytest.CaptureFixture[str]
+    shop: BreakableShop, show: Callable[[str], None]
 ) -> None:
     admin = Person(shop.url("users"), ADMIN)
     customer = register(shop.url("users"), Path(shop.environment["MAIL_DIR"]))
@@ -104,11 +105,10 @@ def test_who_bought_first_gets_what_there_is_whatever_is_killed(
             stopping.set()
     first, second, waiting = bought
     wrong, seconds = at_rest(lambda: _wrong(shop, first | second, waiting), HEALING_SECONDS)
-    with capsys.disabled():
-        print(
-            f"\n{killed.total()} kills ({dict(killed)}) after {dict(aimed)}: {len(first | second)} of "
-            f"{BUYERS} sent; {len(wrong)} wrong, all agrees after {seconds:.0f} s"
-        )
+    show(
+        f"{killed.total()} kills ({dict(killed)}) after {dict(aimed)}: {len(first | second)} of "
+        f"{BUYERS} sent; {len(wrong)} wrong, all agrees after {seconds:.0f} s"
+    )
     assert killed.total() == BACKORDER_KILLS
     assert not wrong, list(wrong.items())[:5]
 

@@ -4,7 +4,7 @@ What the provider took is what our documents say, for goods that have gone out, 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,7 +60,7 @@ def shop_settings(stripe: StripeStandIn) -> dict[str, str]:
 
 @pytest.mark.parametrize("several", [True, False], ids=["in parts", "once"])
 def test_reserved_money_is_taken_once_and_for_what_has_gone_out(
-    shop: BreakableShop, stripe: StripeStandIn, capsys: pytest.CaptureFixture[str], several: bool
+    shop: BreakableShop, stripe: StripeStandIn, show: Callable[[str], None], several: bool
 ) -> None:
     stripe.checkout.multicapture = several
     admin = Person(shop.url("users"), ADMIN)
@@ -72,11 +72,10 @@ def test_reserved_money_is_taken_once_and_for_what_has_gone_out(
 
     kills, done = walk_while_killed(shop, AIMS, CLIENTS, MAX_ORDERS, walk)
     wrong, seconds = at_rest(lambda: _wrong(books_of(shop), stripe, product, several, done), HEALING_SECONDS)
-    with capsys.disabled():
-        print(
-            f"\n{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {done} orders captured"
-            f" {'in parts' if several else 'once'}; {len(wrong)} wrong, all agrees after {seconds:.0f} s"
-        )
+    show(
+        f"{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {done} orders captured"
+        f" {'in parts' if several else 'once'}; {len(wrong)} wrong, all agrees after {seconds:.0f} s"
+    )
     assert kills.killed.total() == KILLS
     assert not wrong, list(wrong.items())[:5]
     assert done >= CLIENTS

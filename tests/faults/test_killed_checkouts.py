@@ -108,9 +108,7 @@ class Buyers:
         return {}
 
 
-def test_nothing_is_lost_doubled_or_left_claimed(
-    shop: BreakableShop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_lost_doubled_or_left_claimed(shop: BreakableShop, show: Callable[[str], None]) -> None:
     admin = Person(shop.url("users"), ADMIN)
     product = stocked(shop, admin, ORDERS * 2)
     code = code_with_limit(shop, admin, ORDERS * 2, per_customer=100)
@@ -129,11 +127,10 @@ def test_nothing_is_lost_doubled_or_left_claimed(
         if time.monotonic() > ended + HEALING_SECONDS:
             break
         time.sleep(1)
-    with capsys.disabled():
-        print(
-            f"\n{killed.total()} kills ({dict(killed)}) after {dict(aimed)}: {len(books.orders)} orders, {len(books.sold)} sold,"
-            f" told {dict(Counter(buyers.told.answers.values()))}; {len(wrong)} wrong, all agrees after {time.monotonic() - ended:.0f} s"
-        )
+    show(
+        f"{killed.total()} kills ({dict(killed)}) after {dict(aimed)}: {len(books.orders)} orders, {len(books.sold)} sold,"
+        f" told {dict(Counter(buyers.told.answers.values()))}; {len(wrong)} wrong, all agrees after {time.monotonic() - ended:.0f} s"
+    )
     assert killed.total() == KILLS
     assert not wrong, list(wrong.items())[:5]
     assert len(buyers.told.of("placed")) > ORDERS / 2

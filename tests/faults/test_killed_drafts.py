@@ -2,10 +2,7 @@
 
 import secrets
 import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
-from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -13,9 +10,10 @@ import requests
 
 from services.orders.documents import DESIGN
 from services.products.documents import DESIGN as PRODUCTS
-from tests.faults.aimed_kills import STEPS, Step, kill_between_steps
+from tests.faults.aimed_kills import STEPS, Step
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed_acts import PRODUCT
+from tests.faults.walks import walk_while_killed
 from tests.people import PASSWORD, Person
 from tests.waiting import eventually
 
@@ -30,6 +28,8 @@ AIMS: dict[str, Step] = {
     **{name: STEPS[name] for name in ("order placed", "stock reserved", "stock sold", "payment written")},
 }
 CLERKS = 3
+MAX_DRAFTS = 3000
+UNDER_WAY = ("attempt_closed", "idempotency_in_progress")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def insist(shop: BreakableShop, admin: Person, path: str, body: Any, key: str = 
             url = f"{shop.url('orders')}{path}"
             answer = requests.post(url, json=body, headers=headers, timeout=30)
             code = answer.json().get("code") if answer.status_code == 409 else ""
-            if answer.status_code < 500 and code != "attempt_closed":
+            if answer.status_code < 500 and code not in UNDER_WAY:
                 return answer
         except requests.RequestException:
             pass
@@ -58,11 +58,11 @@ def insist(shop: BreakableShop, admin: Person, path: str, body: Any, key: str = 
 
 
 def phone(
-    shop: BreakableShop, admin: Person, number: int, drafts: dict[str, list[requests.Response]]
+    shop: BreakableShop, admin: Person, clerk: int, number: int, drafts: dict[str, list[requests.Response]]
 ) -> None:
     """A draft, and two who place it at once."""
     body = {
-        "email": f"phone{number}@example.com",
+        "email": f"phone{clerk}-{number}@example.com",
         "items": [{"productid": "phoned", "quantity": 1}],
         "address": PLACE,
     }
@@ -75,24 +75,11 @@ def phone(
 
 
 def test_a_draft_is_one_order_whatever_is_killed(shop: BreakableShop, admin: Person) -> None:
-    stopping, numbers = Event(), count(1)
     drafts: dict[str, list[requests.Response]] = {}
-
-    def clerk() -> None:
-        while not stopping.is_set():
-            phone(shop, admin, next(numbers), drafts)
-
-    threads = [Thread(target=clerk) for _ in range(CLERKS)]
-    for thread in threads:
-        thread.start()
-    killed: Counter[str] = Counter()
-    aimed: Counter[str] = Counter()
-    try:
-        kill_between_steps(shop, killed, aimed, stopping, AIMS)
-    finally:
-        stopping.set()
-        for thread in threads:
-            thread.join()
+    kills, _ = walk_while_killed(
+        shop, AIMS, CLERKS, MAX_DRAFTS, lambda clerk, number: phone(shop, admin, clerk, number, drafts)
+    )
+    aimed = kills.aimed
     assert sum(aimed[name] for name in AIMS) > sum(aimed.values()) / 2, aimed
     assert len(drafts) > 20
     answered = {id: {answer.json().get("orderid") for answer in answers} for id, answers in drafts.items()}

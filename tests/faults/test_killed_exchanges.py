@@ -6,6 +6,7 @@ Each exchange is one linked order that is paid once, one refund, and not a piece
 import secrets
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -98,7 +99,7 @@ class People:
 
 
 def test_an_exchange_is_one_order_paid_once_whatever_is_killed(
-    shop: BreakableShop, capsys: pytest.CaptureFixture[str]
+    shop: BreakableShop, show: Callable[[str], None]
 ) -> None:
     admin = Person(shop.url("users"), ADMIN)
     product = _stocked(shop, admin)
@@ -116,11 +117,10 @@ def test_an_exchange_is_one_order_paid_once_whatever_is_killed(
     kills, _ = walk_while_killed(shop, AIMS, CLIENTS, MAX_ORDERS, walk)
     sizes = Counter(exchanged)
     wrong, seconds = at_rest(lambda: _wrong(shop, admin, product, sizes), HEALING_SECONDS)
-    with capsys.disabled():
-        print(
-            f"\n{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {dict(sizes)} exchanged;"
-            f" {len(wrong)} wrong, all agrees after {seconds:.0f} s"
-        )
+    show(
+        f"{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {dict(sizes)} exchanged;"
+        f" {len(wrong)} wrong, all agrees after {seconds:.0f} s"
+    )
     assert kills.killed.total() == KILLS
     assert not wrong, list(wrong.items())[:5]
     assert min(sizes["S"], sizes["L"]) >= 1

@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ REFUSALS = ("attempt_closed", "gift_card_not_valid", "balance_spent")
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600)]
 
 
-def test_every_card_and_every_order_agree(shop: BreakableShop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_card_and_every_order_agree(shop: BreakableShop, show: Callable[[str], None]) -> None:
     admin = Person(shop.url("users"), ADMIN)
     product = stocked(shop, admin, CHECKOUTS * 2)
     customers = [register(shop.url("users"), Path(shop.environment["MAIL_DIR"])) for _ in range(CLIENTS)]
@@ -57,11 +58,10 @@ def test_every_card_and_every_order_agree(shop: BreakableShop, capsys: pytest.Ca
     ended = time.monotonic()
     while (wrong := disagreements(shop, [shared, *own])) and time.monotonic() < ended + HEALING_SECONDS:
         time.sleep(1)
-    with capsys.disabled():
-        print(
-            f"\n{CHECKOUTS} checkouts with gift cards, {killed.total()} kills: {dict(told)};"
-            f" all agree after {time.monotonic() - ended:.0f} s"
-        )
+    show(
+        f"{CHECKOUTS} checkouts with gift cards, {killed.total()} kills: {dict(told)};"
+        f" all agree after {time.monotonic() - ended:.0f} s"
+    )
     assert not wrong, list(wrong.items())[:5]
     assert told["placed"] > CHECKOUTS / 4
 

@@ -5,7 +5,7 @@ What the carrier's stand-in has sold is written down, once; what no parcel leave
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -104,7 +104,7 @@ class People:
 
 
 def test_what_was_bought_is_written_once_and_what_is_not_used_given_back(
-    shop: BreakableShop, carriers: EasyPostStandIn, capsys: pytest.CaptureFixture[str]
+    shop: BreakableShop, carriers: EasyPostStandIn, show: Callable[[str], None]
 ) -> None:
     admin = Person(shop.url("users"), ADMIN)
     product = stocked(shop, admin, MAX_ORDERS * PIECES)
@@ -116,11 +116,10 @@ def test_what_was_bought_is_written_once_and_what_is_not_used_given_back(
         shop, LABELS, CLIENTS, MAX_ORDERS, lambda client, _: people[client].go_through(), LABEL_KILLS
     )
     wrong, seconds = at_rest(lambda: _wrong(shop, carriers, placed), HEALING_SECONDS)
-    with capsys.disabled():
-        print(
-            f"\n{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {placed} orders,"
-            f" {len(carriers.purchases)} labels; {len(wrong)} wrong, all agrees after {seconds:.0f} s"
-        )
+    show(
+        f"{kills.killed.total()} kills ({dict(kills.killed)}) after {dict(kills.aimed)}: {placed} orders,"
+        f" {len(carriers.purchases)} labels; {len(wrong)} wrong, all agrees after {seconds:.0f} s"
+    )
     assert kills.killed.total() == LABEL_KILLS
     assert not wrong, list(wrong.items())[:5]
     assert placed >= CLIENTS

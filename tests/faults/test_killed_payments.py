@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,7 +116,7 @@ class Mail:
 
 
 def test_whoever_paid_has_one_order(
-    shop: BreakableShop, stripe: StripeStandIn, capsys: pytest.CaptureFixture[str]
+    shop: BreakableShop, stripe: StripeStandIn, show: Callable[[str], None]
 ) -> None:
     admin = Person(shop.url("users"), ADMIN)
     product, code = stocked(shop, admin, CHECKOUTS), code_with_limit(shop, admin, CHECKOUTS, per_customer=100)
@@ -150,12 +150,11 @@ def test_whoever_paid_has_one_order(
     sold = sum("payment" in docs and "cancellation" not in docs for docs in stored.values())
     while stock_of(shop, admin, product) != CHECKOUTS - sold and time.monotonic() < ended + STOCK_SECONDS:
         time.sleep(1)
-    with capsys.disabled():
-        print(
-            f"\n{CHECKOUTS} checkouts ({dict(done)}), {killed.total()} kills, webhooks {dict(mail.sent)}: {len(stored)} orders,"
-            f" {sold} paid, {len(wrong)} disagree;"
-            f" books agree after {agreed_after:.0f} s, stock after {time.monotonic() - ended:.0f} s"
-        )
+    show(
+        f"{CHECKOUTS} checkouts ({dict(done)}), {killed.total()} kills, webhooks {dict(mail.sent)}: {len(stored)} orders,"
+        f" {sold} paid, {len(wrong)} disagree;"
+        f" books agree after {agreed_after:.0f} s, stock after {time.monotonic() - ended:.0f} s"
+    )
     assert not wrong, list(wrong.items())[:5]
     assert stock_of(shop, admin, product) == CHECKOUTS - sold
     assert done["paid"] <= sold

@@ -63,7 +63,7 @@ def lite(tmp_path_factory: pytest.TempPathFactory, signing_key_file: Path) -> It
 
 
 def test_all_that_customers_of_a_lite_plan_want_they_get(
-    lite: BreakableShop, capsys: pytest.CaptureFixture[str]
+    lite: BreakableShop, show: Callable[[str], None]
 ) -> None:
     admin = Person(lite.url("users"), ADMIN)
     product = stocked(lite, admin, CUSTOMERS * ORDERS_EACH * 2)
@@ -79,11 +79,10 @@ def test_all_that_customers_of_a_lite_plan_want_they_get(
     delivered = time.monotonic() - began
     refused = _too_many(lite)
     limited(lite, "")
-    with capsys.disabled():
-        print(
-            f"\n{len(placed)} orders, answers {dict(book.statuses)}, {book.closed} checkouts closed, database refused {refused} times; "
-            f"all answered after {answered:.0f} s, all delivered after {delivered:.0f} s"
-        )
+    show(
+        f"{len(placed)} orders, answers {dict(book.statuses)}, {book.closed} checkouts closed, database refused {refused} times; "
+        f"all answered after {answered:.0f} s, all delivered after {delivered:.0f} s"
+    )
     assert refused > 0, "the plan was never used up: this says nothing"
     assert all_delivered, list(incomplete(lite, placed).items())[:3]
     assert not book.given_up

@@ -1,6 +1,7 @@
 """More checkouts at once than a Lite plan of Cloudant's has writes for: each is answered, and nothing is lost, doubled or left claimed."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def shop_settings() -> dict[str, str]:
 
 
 def test_a_lite_plan_slows_the_shop_and_loses_nothing(
-    shop: BreakableShop, capsys: pytest.CaptureFixture[str]
+    shop: BreakableShop, show: Callable[[str], None]
 ) -> None:
     admin = Person(shop.url("users"), ADMIN)
     product = stocked(shop, admin, CHECKOUTS * 2)
@@ -47,11 +48,10 @@ def test_a_lite_plan_slows_the_shop_and_loses_nothing(
     while (incomplete(shop, told.placed) or claimed(shop, admin, product)) and time.monotonic() < deadline:
         time.sleep(1)
     healed = HEALING_SECONDS - (deadline - time.monotonic())
-    with capsys.disabled():
-        print(
-            f"\n{len(told.placed)} of {CHECKOUTS} orders placed in {answered:.0f} s, {told.refused.total()} closed, "
-            f"all delivered and nothing claimed {healed:.0f} s after the limits"
-        )
+    show(
+        f"{len(told.placed)} of {CHECKOUTS} orders placed in {answered:.0f} s, {told.refused.total()} closed, "
+        f"all delivered and nothing claimed {healed:.0f} s after the limits"
+    )
     assert _too_many(refused) > 0
     assert not incomplete(shop, told.placed)
     assert told.unanswered == 0

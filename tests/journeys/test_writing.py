@@ -5,7 +5,7 @@ import random
 import statistics
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import orjson
@@ -119,7 +119,7 @@ def read(shop: Shop, people: list[Person], seen: Reading, seed: int) -> None:
 
 
 def test_readers_are_answered_during_an_import_and_right_after(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
+    shop: Shop, show: Callable[[str], None]
 ) -> None:
     password = (shop.state / "admin-password").read_text().strip()
     admin = Person(shop.url("users"), "admin@example.com", password)
@@ -141,10 +141,9 @@ def test_readers_are_answered_during_an_import_and_right_after(
     seen.stop.set()
     for reader in readers:
         reader.join()
-    with capsys.disabled():
-        print(
-            f"\n{PRODUCTS} products in {seconds:.0f} s; {seen.answered} reads meanwhile, p99 {seen.p99():.2f} s, longest {max(seen.seconds):.2f} s"
-        )
+    show(
+        f"{PRODUCTS} products in {seconds:.0f} s; {seen.answered} reads meanwhile, p99 {seen.p99():.2f} s, longest {max(seen.seconds):.2f} s"
+    )
     assert answer.status_code == 200, answer.text
     assert (answer.json()["created"], answer.json()["failed"]) == (PRODUCTS, [])
     assert found.status_code == 200, "the import answered before its products could be found"

@@ -278,13 +278,13 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
         hits = [hit for group in groups for hit in group.hits]
         marked = _marked(index, matching.tree, hits, question)
         return Found(search.Page(hits, total, None), None, None, marked, groups)
-    found = search.facets(matching, question.counts, question.ranges)
+    facets = search.Facets(matching, question.counts, question.ranges)
     if keys:
         page = search.by_fields(matching, keys, question.limit, question.after)
     else:
         page = search.by_relevance(matching, question.limit, question.after)
     marked = _marked(index, matching.tree, page.hits, question)
-    return Found(page, found.get("counts"), found.get("ranges"), marked)
+    return Found(page, facets.counts(), facets.ranges(), marked)
 
 
 def _marked(

@@ -4,7 +4,7 @@ from .analysis import Analyzers, analyzer
 from .answers import Answer, answer
 from .compiling import Compiler
 from .engine import Entry, SearchIndex, SlotsFull, entry, nouveau_entry
-from .facets import drilled, facets
+from .facets import Facets, drilled
 from .groups import Group, Grouping, group_field, grouped
 from .highlights import Highlighting, matchers, of_document
 from .matching import Matching
@@ -15,6 +15,7 @@ __all__ = [
     "Answer",
     "Compiler",
     "Entry",
+    "Facets",
     "Group",
     "Grouping",
     "Highlighting",
@@ -30,7 +31,6 @@ __all__ = [
     "by_relevance",
     "drilled",
     "entry",
-    "facets",
     "group_field",
     "grouped",
     "load",

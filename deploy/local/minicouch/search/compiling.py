@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import tantivy
@@ -64,6 +65,22 @@ class Compiler:
         if all(occur == "not" for occur, _ in parts):
             return tantivy.Query.empty_query()
         return tantivy.Query.boolean_query([(_OCCUR[occur], query) for occur, query in parts])
+
+    def any_of(self, nodes: Iterable[Node]) -> tantivy.Query:
+        """What matches one of them, in the form that is the fastest to count: terms beside terms."""
+        parts: list[tantivy.Query] = []
+        for node in nodes:
+            parts += self._terms_begun(node) or [self.query(node)]
+        return self.joined([("should", part) for part in parts])
+
+    def _terms_begun(self, node: Node) -> list[tantivy.Query]:
+        """Of a plain `word*` that begins few terms."""
+        if not isinstance(node, Wildcard):
+            return []
+        name = node.field or DEFAULT_FIELD
+        field, beginning = self._index.field("text", name), self._beginning(name, node)
+        terms, _ = self._index.generation.beginnings(field, beginning) if field and beginning else (None, 0)
+        return [self.term(field, term) for term in terms or ()] if field else []
 
     def term(self, field: str, term: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._schema, field, term)

@@ -12,23 +12,24 @@ MAX_COMBINATIONS, MAX_ROWS = 256, 24
 
 def unscored(node: Node) -> Node:
     """Without boosts and what need not match."""
-    plain = _plain(node)
-    return _distributed(plain) if isinstance(plain, Clauses) else plain
+    bare = plain(node)
+    return _distributed(bare) if isinstance(bare, Clauses) else bare
 
 
-def _plain(node: Node) -> Node:
+def plain(node: Node) -> Node:
+    """The same documents, without what decides about scores alone."""
     if not isinstance(node, Clauses):
         return replace(node, boost=1.0)
     needed = [part for part in node.parts if part[0] != "should"]
     kept = needed if any(occur == "must" for occur, _ in needed) else node.parts
-    parts = tuple(dict.fromkeys((occur, _plain(part)) for occur, part in kept))
+    parts = tuple(dict.fromkeys((occur, plain(part)) for occur, part in kept))
     return parts[0][1] if len(parts) == 1 and parts[0][0] != "not" else Clauses(parts)
 
 
 def _distributed(node: Clauses) -> Clauses:
     """Terms that are all there, or others that are, instead of alternatives of which one must be there, when one clause's alternatives
     stand in others too: an alternative is read from end to end, of terms together the rarest leads and the others are skipped through."""
-    needed = [_alternatives(part) for occur, part in node.parts if occur == "must"]
+    needed = [alternatives(part) for occur, part in node.parts if occur == "must"]
     if prod(map(len, needed)) > MAX_COMBINATIONS or not any(_repeats(n, needed) for n in range(len(needed))):
         return node
     rows = _shortest({frozenset(row) for row in product(*needed)})
@@ -38,11 +39,11 @@ def _distributed(node: Clauses) -> Clauses:
     return Clauses((("must", ways), *(part for part in node.parts if part[0] == "not")))
 
 
-def _alternatives(node: Node) -> list[Node]:
+def alternatives(node: Node) -> list[Node]:
     """Of which one must match."""
     if not isinstance(node, Clauses) or any(occur != "should" for occur, _ in node.parts):
         return [node]
-    return list(dict.fromkeys(each for _, part in node.parts for each in _alternatives(part)))
+    return list(dict.fromkeys(each for _, part in node.parts for each in alternatives(part)))
 
 
 def _repeats(place: int, needed: Sequence[Sequence[Node]]) -> bool:

@@ -122,8 +122,10 @@ class Generation:
         self.documents = documents  # the removed ones too, that scores are reckoned with
         self.beginnings = lru_cache(KEPT_QUERIES)(self._beginnings)
         self.record = lru_cache(KEPT_RECORDS)(self._record)
+        self.has_everywhere = lru_cache(KEPT_QUERIES)(self._has_everywhere)
         self.queries: dict[str, tantivy.Query] = {}
         self.most: dict[Any, float] = {}  # the best score of a term
+        self.sizes: dict[Any, int] = {}  # how many documents have one of some terms
         self.answers = AnswerCache()
 
     def _beginnings(self, field: str, beginning: str) -> tuple[tuple[str, ...] | None, float]:
@@ -136,6 +138,12 @@ class Generation:
         if len(terms) > MOST_BEGUN:
             return None, math.inf
         return tuple(term for term, _ in terms), documents
+
+    def _has_everywhere(self, column: str) -> bool:
+        """Whether every document has a value in a column of one value each."""
+        asked = {"there": {"value_count": {"field": column}}}
+        counted = self.searcher.aggregate(tantivy.Query.all_query(), asked)
+        return bool(counted["there"]["value"] == self.searcher.num_docs)
 
     def _record(self, segment: int, number: int) -> bytes:
         return bytes(self.searcher.doc(tantivy.DocAddress(segment, number))["record"][0])

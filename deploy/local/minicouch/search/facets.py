@@ -15,27 +15,41 @@ from .syntax import RangeOf, parse
 MAX_VALUES = 65_000
 
 
-def facets(matching: Matching, counts: Any, ranges: Any) -> dict[str, dict[str, Any]]:
-    """`counts` {field: {value: how many hits}} for fields indexed with `facet`, and `ranges` {field: {label: how many
-    hits}} for {field: {label: "[1 TO 5]"}}; None is left out. All in one pass over the hits. Errors: 400."""
-    fields = _count_fields(matching.index, counts)
-    bands = _range_fields(matching.index, ranges)
-    asked = {f"{name} counts": _terms(slot) for name, slot in fields.items() if slot}
-    for band in bands:
-        asked |= band.aggregations()
-    found = matching.aggregate(asked) if asked else {}
-    answer: dict[str, dict[str, Any]] = {}
-    if counts is not None:
-        answer["counts"] = {name: _values(found.get(f"{name} counts")) for name in fields}
-    if ranges is not None:
-        answer["ranges"] = {band.field: band.counted(found, matching) for band in bands}
-    return answer
+class Facets:
+    """What is counted of the values of fields among the hits, in one pass with how many these are."""
+
+    def __init__(self, matching: Matching, counts: Any, ranges: Any) -> None:
+        """`counts`: fields indexed with `facet`; `ranges`: {field: {label: "[1 TO 5]"}}; None is left out. Errors: 400."""
+        self._matching = matching
+        self._fields = None if counts is None else _count_fields(matching.index, counts)
+        self._bands = None if ranges is None else _range_fields(matching.index, ranges)
+        asked = {_key_of(name): _terms(slot) for name, slot in (self._fields or {}).items() if slot}
+        for band in self._bands or ():
+            asked |= band.aggregations()
+        matching.ask(asked)
+
+    def counts(self) -> dict[str, dict[str, float]] | None:
+        """{field: {value: how many hits}}."""
+        if self._fields is None:
+            return None
+        return {
+            name: _values(self._matching.counted[_key_of(name)]) if slot else {}
+            for name, slot in self._fields.items()
+        }
+
+    def ranges(self) -> dict[str, dict[str, float]] | None:
+        """{field: {label: how many hits}}."""
+        if self._bands is None:
+            return None
+        return {band.field: band.counted(self._matching) for band in self._bands}
+
+
+def _key_of(name: str) -> str:
+    return f"{name} counts"
 
 
 def _count_fields(index: SearchIndex, fields: Any) -> dict[str, str | None]:
     """The name of each field to its column."""
-    if fields is None:
-        return {}
     if not isinstance(fields, list) or not all(isinstance(name, str) for name in fields):
         raise bad_request("counts must be an array of field names")
     return {name: index.field("facet", name) for name in fields}
@@ -45,13 +59,11 @@ def _terms(slot: str) -> dict[str, Any]:
     return {"terms": {"field": slot, "size": MAX_VALUES}}
 
 
-def _values(found: dict[str, Any] | None) -> dict[str, float]:
-    return {bucket["key"]: float(bucket["doc_count"]) for bucket in found["buckets"]} if found else {}
+def _values(found: dict[str, Any]) -> dict[str, float]:
+    return {bucket["key"]: float(bucket["doc_count"]) for bucket in found["buckets"]}
 
 
 def _range_fields(index: SearchIndex, asked: Any) -> list["_Bands"]:
-    if asked is None:
-        return []
     if not isinstance(asked, dict):
         raise bad_request("ranges must be an object")
     return [_Bands(index, field, _labels(labels)) for field, labels in asked.items()]
@@ -79,10 +91,10 @@ class _Bands:
             for n, ranges in enumerate(together)
         }
 
-    def counted(self, found: dict[str, Any], matching: Matching) -> dict[str, float]:
+    def counted(self, matching: Matching) -> dict[str, float]:
         if not self._by_column:
             return {label: count_range(matching, self.field, node) for label, node in self._nodes.items()}
-        buckets = [bucket for name in self.aggregations() for bucket in found[name]["buckets"]]
+        buckets = [bucket for name in self.aggregations() for bucket in matching.counted[name]["buckets"]]
         sizes = {bucket["key"]: float(bucket["doc_count"]) for bucket in buckets}
         return {label: sizes.get(_key(n), 0.0) for n, label in enumerate(self._nodes)}
 

@@ -1,6 +1,7 @@
 """What a request finds: the documents that its query and its filters match."""
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -9,10 +10,14 @@ import tantivy
 from .compiling import Compiler
 from .counting import unscored
 from .engine import SearchIndex
-from .pruning import counted_by_rows
+from .pruning import counted_by_rows, frequencies
 from .syntax import Node, parse
+from .totals import Sizes, pair_of
 
 TOTAL = "total"
+MANY = 100_000
+"""An index of so many documents is large: its hits are counted while the best of them are looked for."""
+_counters = ThreadPoolExecutor(4, "count")
 
 
 class Matching:
@@ -29,7 +34,9 @@ class Matching:
         self.index, self.searcher, self.compiler = index, searcher, compiler
         self.text, self.filters = text, [tantivy.Query.const_score_query(each, 0.0) for each in filters]
         self.tree: Node = parse(text)
-        self._total: int | None = None
+        self._asked: dict[str, Any] = {}
+        self._counting: Future[dict[str, Any]] | None = None
+        self._counted: dict[str, Any] | None = None
 
     @cached_property
     def query(self) -> tantivy.Query:
@@ -42,20 +49,52 @@ class Matching:
         return self._filtered(self.index.compiled(f"unscored {self.text}", self._make_unscored))
 
     def _make_unscored(self) -> tantivy.Query:
-        rows = counted_by_rows(self.index, self.searcher, self.compiler, self.tree)
-        return self.compiler.query(unscored(self.tree) if rows is None else rows)
+        return self.compiler.query(self._by_rows or unscored(self.tree))
 
-    def aggregate(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """What is counted among all hits, in one pass without scores, and how many there are."""
-        found = self.searcher.aggregate(self.unscored, asked | {TOTAL: {"value_count": {"field": "seq"}}})
-        self._total = int(found[TOTAL]["value"])
-        return found
+    @cached_property
+    def _by_rows(self) -> Node | None:
+        return counted_by_rows(self.index, self.searcher, self.compiler, self.tree)
+
+    def ask(self, aggregations: dict[str, Any]) -> None:
+        """Count these as well, in the same pass; so what is asked for before anything is counted costs least."""
+        if aggregations:
+            self._asked |= aggregations
+            self._counting = self._counted = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether counting takes its time."""
+        return self.index.generation.documents >= MANY
+
+    def begin_counting(self) -> None:
+        """Count all that was asked for in another thread, if that takes its time."""
+        if self._counting is None and self._counted is None and self.is_large:
+            self._counting = _counters.submit(self._count)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all hits are counted, or will be, whatever is done to find the best."""
+        return bool(self._asked) or self._counting is not None or self._counted is not None
+
+    @property
+    def counted(self) -> dict[str, Any]:
+        """What all that was asked for comes to among the hits, and their TOTAL: in one pass, without scores."""
+        if self._counted is None:
+            self._counted = self._count() if self._counting is None else self._counting.result()
+        return self._counted
 
     def total(self) -> int:
         """How many documents match."""
-        if self._total is None:
-            self.aggregate({})
-        return self._total or 0
+        return int(self.counted[TOTAL]["value"])
+
+    def _count(self) -> dict[str, Any]:
+        if not self._asked and not self.filters and self.is_large and self._by_rows is None:
+            at = self.index, self.searcher, self.compiler
+            if pair := pair_of(self.tree, frequencies(*at)):
+                return {TOTAL: {"value": Sizes(*at).of_both(*pair)}}
+        return self.searcher.aggregate(
+            self.unscored, self._asked | {TOTAL: {"value_count": {"field": "seq"}}}
+        )
 
     def _filtered(self, query: tantivy.Query) -> tantivy.Query:
         if not self.filters:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import tantivy
 
 from .engine import SearchIndex, order_prefixes
-from .matching import TOTAL, Matching
+from .matching import Matching
 
 Address = tantivy.DocAddress
 SEQUENCE = "seq"
@@ -33,8 +33,10 @@ def columns_of(matching: Matching, kind: str, name: str, *, descending: bool) ->
     else:
         names = index.order_columns(name)
         columns = [Column(each, tantivy.FieldType.Unsigned, descending) for each in names]
-    counted = matching.aggregate({"there": {"value_count": {"field": columns[0].name}}})
-    return columns if counted["there"]["value"] == counted[TOTAL]["value"] else []
+    if index.generation.has_everywhere(columns[0].name):
+        return columns
+    matching.ask({"there": {"value_count": {"field": columns[0].name}}})
+    return columns if matching.counted["there"]["value"] == matching.total() else []
 
 
 def place_of(kind: str, value: Any, seq: int, columns: Sequence[Column]) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ follows, every hit has to be scored.
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -69,6 +69,13 @@ def counted_by_rows(
     plain = [[replace(node, boost=1.0) for node in sorted(row, key=ranking.frequency)] for row in rows]
     ways = Clauses(tuple(("should", Clauses(tuple(("must", each) for each in row))) for row in plain))
     return Clauses((("must", ways), *(part for part in tree.parts if part[0] == "not")))
+
+
+def frequencies(
+    index: SearchIndex, searcher: tantivy.Searcher, compiler: Compiler
+) -> Callable[[Node], float]:
+    """In how many documents a node without parts is, at most; infinite where nobody knows."""
+    return _Ranking(index, searcher, compiler, (), 0).frequency
 
 
 class _Ranking:

@@ -106,11 +106,14 @@ def by_relevance(matching: Matching, limit: int, after: list[Any] | None) -> Pag
 
 def _best(matching: Matching, limit: int) -> tuple[list[tuple[float, Address]], int]:
     """The first hits, and how many there are."""
+    matching.begin_counting()
     best = pruning.best(
         matching.index, matching.searcher, matching.compiler, matching.tree, matching.filters, limit
     )
     if best is not None:
         return best, matching.total()
+    if matching.is_counted:
+        return list(matching.searcher.search(matching.query, limit=limit, count=False).hits), matching.total()
     found = matching.searcher.search(matching.query, limit=limit)
     return list(found.hits), found.count
 
@@ -144,6 +147,7 @@ def _by_columns(
         return None
     if keys == [first] and first.kind == "number":
         columns.append(Column(SEQUENCE, tantivy.FieldType.Unsigned))
+    matching.begin_counting()
     ordering, query = Ordering(matching.index, matching.searcher), matching.unscored
     if not after:
         found = ordering.first(query, columns, limit)
@@ -157,6 +161,7 @@ def _among_all(
     matching: Matching, keys: list[Key], limit: int, after: list[Any] | None
 ) -> list[tuple[float, Address]]:
     """The same, chosen among all hits."""
+    matching.begin_counting()
     searcher = matching.searcher
     found = searcher.search(matching.query, limit=max(1, searcher.num_docs), count=False)
     scored = [(score, address) for score, address in found.hits]

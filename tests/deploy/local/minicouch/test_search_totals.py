@@ -1,0 +1,115 @@
+"""What is counted of a large index is the same as of a small one, though it is counted beside the ranking and from what is known of each word."""
+
+import random
+from typing import Any
+
+import pytest
+
+from deploy.local.minicouch.search import matching as matching_module
+from deploy.local.minicouch.search import pruning, totals
+from deploy.local.minicouch.search.analysis import Analyzers
+from deploy.local.minicouch.search.compiling import Compiler
+from deploy.local.minicouch.search.engine import SearchIndex, entry
+from deploy.local.minicouch.search.facets import Facets
+from deploy.local.minicouch.search.matching import Matching
+from deploy.local.minicouch.search.sorting import by_fields, by_relevance, parse_sort
+
+WORDS = "lamp chair vase rug mirror red old soft tall".split()
+QUERIES = [
+    '(text:"{a}"^2 OR (+(short:"{a}"^8) short:"{b}"^3)) AND (text:"{b}"^2 OR code:"none"^9 OR short:"{b}"^8)',
+    '(text:"{a}"^2 OR short:{a}*) AND (text:{b}* OR short:/{b}[^0-9]*/^2 OR short:"{b}")',
+    '(text:"{a}" OR short:"{a}") AND (text:"{b}" OR short:"{b}") AND NOT nowhere:"{c} {a}"',
+    '(text:"{a}" OR short:"{a}") AND (text:"{b}" OR short:"{b}") AND NOT short:"{c}"',
+    '(text:"{a}" OR short:"{a}") AND (text:"{b}" OR short:"{b}") AND (short:"{c}" OR text:"{c}")',
+    '(text:"{a}" OR short:"{a}") AND number:[3 TO 9]',
+    'text:"{a}"',
+    "*:*",
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
+    dice = random.Random(7)
+    made = SearchIndex(tmp_path_factory.mktemp("index"), Analyzers("standard"))
+    entries = []
+    for seq in range(1, 601):
+        text = " ".join(dice.choices(WORDS, k=dice.randrange(2, 9)))
+        fields = [["short", dice.choice(WORDS), {}], ["text", text, {}], ["price", seq // 2, {}]]
+        fields += [["colour", each, {"facet": True}] for each in dice.sample(WORDS[:4], dice.randrange(3))]
+        fields += [["number", dice.randrange(12), {}]] if seq % 3 else []
+        entries.append(entry(f"d{dice.random()}", seq, None, fields))
+    made.apply(entries[:400], (), 400)
+    made.apply(entries[400:], [entries[7].docid], 600)
+    return made
+
+
+def asked() -> list[str]:
+    words = [dict(zip("abc", random.Random(n).sample(WORDS, 3), strict=True)) for n in range(6)]
+    return [query.format(**some) for query in QUERIES for some in words]
+
+
+def answered(index: SearchIndex, query: str, sort: str | None) -> dict[str, Any]:
+    index.generation.queries.clear()
+    matching = Matching(index, index.searcher, Compiler(index), query)
+    facets = Facets(matching, ["colour"], {"price": {"low": "[0 TO 100]", "high": "{100 TO Infinity]"}})
+    plain = Matching(index, index.searcher, Compiler(index), query)
+    keys = parse_sort(sort)
+    pages = [
+        by_fields(each, keys, 7, None) if keys else by_relevance(each, 7, None) for each in (matching, plain)
+    ]
+    return {
+        "ids": [[hit.docid for hit in page.hits] for page in pages],
+        "totals": [page.total for page in pages],
+        "counts": facets.counts(),
+        "ranges": facets.ranges(),
+    }
+
+
+@pytest.mark.parametrize("sort", [None, "price", "-number", "price<string>"])
+def test_a_large_index_is_counted_like_a_small_one(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch, sort: str | None
+) -> None:
+    small = [answered(index, each, sort) for each in asked()]
+    monkeypatch.setattr(matching_module, "MANY", 1)
+    monkeypatch.setattr(pruning, "FEW", 0.0)
+    assert [answered(index, each, sort) for each in asked()] == small
+
+
+def test_two_common_words_are_counted_from_what_each_of_them_has(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[Any] = []
+    count = totals.Sizes._count
+    monkeypatch.setattr(matching_module, "MANY", 1)
+    monkeypatch.setattr(
+        totals.Sizes, "_count", lambda self, leaves: counted.append(leaves) or count(self, leaves)
+    )
+    index._refresh()
+    query = '(text:"{}" OR short:"{}") AND (text:"{}" OR short:"{}")'
+    for one, other in (("lamp", "chair"), ("lamp", "vase"), ("chair", "vase")):
+        matching = Matching(index, index.searcher, Compiler(index), query.format(one, one, other, other))
+        both = Matching(index, index.searcher, Compiler(index), f"+({query.format(one, one, other, other)})")
+        assert matching.total() == index.searcher.search(both.query, limit=1).count > 0
+    assert len(counted) == 3 + 3, "each word once, and each two of them together"
+
+
+def test_what_matches_is_counted_while_the_best_are_looked_for(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[bool] = []
+    matching = Matching(index, index.searcher, Compiler(index), asked()[0])
+    best = pruning.best
+    monkeypatch.setattr(matching_module, "MANY", 1)
+    monkeypatch.setattr(pruning, "best", lambda *at: begun.append(matching.is_counted) or best(*at))
+    by_relevance(matching, 5, None)
+    assert begun == [True]
+
+
+def test_a_column_that_every_document_has_is_not_counted_for_each_search(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matching = Matching(index, index.searcher, Compiler(index), asked()[0])
+    by_fields(matching, parse_sort("price"), 5, None)
+    assert "there" not in matching.counted
+    by_fields(matching, parse_sort("number"), 5, None)
+    assert "there" in matching.counted, "one that some do not have is"

@@ -75,7 +75,7 @@ def _services(layout: Layout) -> list[Process]:
     """They import while the database starts, and answer as ready once it is prepared."""
     rows = []
     for name, port in layout.ports.items():
-        command = _python("gunicorn", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}")
+        command = _python("deploy.http_server", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}")
         command += (f"services.{name}.app:create_app()",)
         ready = f"http://127.0.0.1:{port}/health/ready"
         rows.append(Process(name, command, port, ready=ready, restarts=SERVER_RESTARTS, forked=True))

@@ -1,6 +1,7 @@
-"""A WSGI application without a framework: says what it was sent; `/wait/NAME` answers when the file NAME is in FOLDER."""
+"""A WSGI application without a framework: says what it was sent; `/wait/NAME` answers when the file NAME is in FOLDER, `/hang` never."""
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,6 +13,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     body = environ["wsgi.input"].read()
     if path == "/exit":
         raise SystemExit(3)
+    if path == "/hang":
+        re.match("(a+)+b", "a" * 60)  # holds the interpreter's lock for years
     if path.startswith("/wait/"):
         folder = Path(os.environ["FOLDER"])
         (folder / f"{path[6:]}-waits").touch()

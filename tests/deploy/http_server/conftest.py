@@ -31,9 +31,9 @@ class Server:
 
 
 @contextmanager
-def running(folder: Path, threads: int) -> Iterator[Server]:
+def running(folder: Path, threads: int, program: str = "gunicorn", *options: str) -> Iterator[Server]:
     url = f"http://127.0.0.1:{(port := free_port())}"
-    command = [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py"]
+    command = [sys.executable, "-m", program, "-c", "deploy/gunicorn.conf.py", *options]
     env = {"BIND": f"127.0.0.1:{port}", "WEB_THREADS": str(threads), "FOLDER": str(folder)}
     process = Process("server", [*command, "tests.deploy.http_server.app:application"], folder / "log", env)
     process.wait_until(answers(f"{url}/health/live"))

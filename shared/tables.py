@@ -1,5 +1,5 @@
 """Documents as rows of a CSV file, by their declared fields: a column a field, money in two (`price_amount`, `price_currency`),
-lists of objects, amounts by currency and objects of any content as JSON."""
+an object in one a field (`customs_hs_code`), lists of objects, amounts by currency and objects of any content as JSON."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -63,6 +63,8 @@ def from_row(declaration: Declaration, row: Mapping[str, str]) -> dict[str, Any]
 def _columns_of(name: str, field: Field) -> tuple[str, ...]:
     if _has_no_cell(field):
         return ()
+    if isinstance(field, Group):
+        return tuple(f"{name}_{each}" for each in field.fields)
     return (f"{name}_amount", f"{name}_currency") if isinstance(field, Amount) else (name,)
 
 
@@ -70,7 +72,7 @@ def _has_no_cell(field: Field) -> bool:
     """What a cell cannot hold, and what most documents are answered without."""
     if isinstance(field, GroupList):
         return not field.in_cell
-    return isinstance(field, Group) or not (field.writable or field.show_default)
+    return not field.writable and (isinstance(field, Group) or not field.show_default)
 
 
 def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
@@ -78,6 +80,8 @@ def _cells(name: str, field: Field, value: Any) -> dict[str, Any]:
         return {}
     if isinstance(field, Amount):
         return {f"{name}_amount": value["amount"], f"{name}_currency": value["currency"]}
+    if isinstance(field, Group):
+        return {f"{name}_{each}": text for each, text in value.items()}
     if isinstance(field, TextList):
         return {name: _joined(value) if field.separator == "|" else field.separator.join(value)}
     if isinstance(field, _AS_JSON):
@@ -93,6 +97,9 @@ def _value(name: str, field: Field, cells: Mapping[str, str]) -> Any:
     if isinstance(field, Amount):
         amount = cells.get(f"{name}_amount")
         return amount and {"amount": _number(amount), "currency": cells.get(f"{name}_currency")}
+    if isinstance(field, Group):
+        named = ((each, _value(f"{name}_{each}", inner, cells)) for each, inner in field.fields.items())
+        return {each: value for each, value in named if value is not None} or None
     cell = cells.get(name)
     if cell is None:
         return None

@@ -118,7 +118,7 @@ class Settings(DatabaseSettings):
     label_provider: str = setting(
         "LABEL_PROVIDER",
         "",
-        "who sells labels for parcels, those that go out (at the desk) and those that come back: `easypost`; empty: nobody. Not across a customs border. The storefront has the same",
+        "who sells labels for parcels, those that go out (at the desk) and those that come back: `easypost`; empty: nobody. Across a customs border goods need `customs.hs_code`, origin and weight, and the shop's settings `customs_signer`. The storefront has the same",
         choices=("", EASYPOST),
     )
     easypost_url: str = setting("EASYPOST_URL", "https://api.easypost.com", "the EasyPost API")

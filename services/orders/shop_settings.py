@@ -35,6 +35,8 @@ MAX_OF_A_KIND, MAX_ZONES, MAX_BANDS = 500, 250, 50
 RATES: Final = ("flat", "weight", "value", "product", "carrier")
 CODE: Final = "[a-z0-9][a-z0-9-]*"
 CODE_MESSAGE: Final = "Only small letters, digits and dashes, a letter or digit first."
+MERCHANDISE: Final = "merchandise"
+CUSTOMS_CONTENTS: Final = (MERCHANDISE, "gift", "sample", "documents")
 DAY: Final = r"|\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 
 COUNTRY: Final = Text(2, 2, pattern="[A-Z]{2}", pattern_message="Two capital letters, as in ISO 3166-1: GB.")
@@ -206,6 +208,32 @@ class ShopSettings(SettingsDocument):
                 60,
                 default="",
                 description="by whose clock that day ends, such as Europe/Berlin; UTC when empty",
+            ),
+        ]
+    ]
+    customs_signer: NotRequired[
+        Annotated[str, Text(0, 100, default="", description="who signs customs declarations")]
+    ]
+    customs_origin: NotRequired[
+        Annotated[
+            str,
+            Text(
+                0,
+                2,
+                pattern="|[A-Z]{2}",
+                pattern_message="Two capital letters, as in ISO 3166-1: GB.",
+                default="",
+                description="where goods were made whose product does not say it, ISO 3166-1 alpha-2",
+            ),
+        ]
+    ]
+    customs_contents: NotRequired[
+        Annotated[
+            str,
+            Choice(
+                CUSTOMS_CONTENTS,
+                default=MERCHANDISE,
+                description="what a customs declaration calls the goods; those that come back are returned goods",
             ),
         ]
     ]

@@ -238,14 +238,28 @@ class Amount(Field):
 
 @dataclass(frozen=True)
 class Group(Field):
-    """An object with fields of its own."""
+    """An object with fields of its own: none unknown; one that says nothing is left out."""
 
     fields: Mapping[str, Field]
 
     def clean(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise Rejected("Not an object.")
-        return {name: self.fields[name].clean(each) for name, each in value.items() if name in self.fields}
+        if unknown := sorted(str(name) for name in value.keys() - self.fields.keys()):
+            raise Rejected(f"No such field: {unknown[0]}.")
+        found = {}
+        for name, field in self.fields.items():
+            if value.get(name) is None:
+                if field.required and field.writable:
+                    raise Rejected(f"{name} is missing.")
+                continue
+            try:
+                clean = field.clean(value[name])
+            except Rejected as rejected:
+                raise Rejected(f"{name}: {rejected}") from None
+            if clean != field.default:
+                found[name] = clean
+        return found
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,9 @@ def _described(field: Field, name: str, *, answer: bool, partial: bool = False) 
             group = _answer(name, field.fields) if answer else _entry_of_request(name, field.fields)
             return ma.fields.Dict(keys=ma.fields.String(), values=ma.fields.Nested(group), **common)
         case fields.Group():
-            return ma.fields.Nested(_answer(name, field.fields), **common)
+            of_request = field.writable and not answer
+            entry = _entry_of_request(name, field.fields) if of_request else _answer(name, field.fields)
+            return ma.fields.Nested(entry, **common)
     raise TypeError(f"no schema is known for {type(field).__name__}")
 
 

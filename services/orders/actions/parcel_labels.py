@@ -4,14 +4,15 @@ As with returns, which shipment may be bought is written before it is bought, so
 for the very same one, which the provider sells once.
 """
 
-from typing import Any, Final, cast
+from dataclasses import replace
+from typing import Any, cast
 
 from services.orders.actions.backorders import check_stock
-from services.orders.actions.labels import ends_of, give_back, label_provider, weight_of
+from services.orders.actions.labels import give_back, label_form, label_provider, parcel_to_label
 from services.orders.actions.parcels import dispatch_order
 from services.orders.actions.refunds import MAX_ATTEMPTS, OrderBusy, same_request
 from services.orders.declarations.labels import CANCELLED, REFUSED, Label, LabelledLine
-from services.orders.declarations.parts import CarrierService, SoldLine
+from services.orders.declarations.parts import SoldLine
 from services.orders.dependencies import Dependencies
 from services.orders.documents import (
     PARCEL_LABEL,
@@ -20,7 +21,7 @@ from services.orders.documents import (
     order_key,
 )
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.labels import LabelParcel, LabelRefused
+from services.orders.rules.labels import LabelRefused
 from services.orders.rules.parcel_labels import (
     ParcelLabel,
     chosen_service,
@@ -36,7 +37,6 @@ from shared.clock import now
 from shared.couch import Document
 from shared.errors import Conflict, NotFound
 
-NO_ADDRESS: Final = "Write street, postcode and city of the shop's address, in the shop's settings."
 Labelled = tuple[OrderDocuments, ParcelLabel]
 
 
@@ -66,10 +66,10 @@ def buy_parcel_label(
             return _completed(deps, found, known)
         found = check_stock(deps, _sendable(found))
         lines = _lines(found, body.get("items"))
-        grams = weight_of(deps, found, lines, body.get("weight_grams"))
         service = None if body.get("cheapest") else chosen_service(found)
         number = max((each.number for each in parcel_labels(found)), default=0) + 1
-        shipment = provider.prepare(_parcel(deps, found, grams, number, service))
+        parcel = parcel_to_label(deps, found, lines, body.get("weight_grams"), f"label{number}")
+        shipment = provider.prepare(replace(parcel, service=service))
         doc = PARCEL_SHIPMENT.build(
             order_key(found.order["orderid"], f"label{number}shipment"),
             **event_fields(found.order),
@@ -78,7 +78,7 @@ def buy_parcel_label(
             provider=provider.name,
             shipment=shipment,
             lines=lines,
-            weight_grams=grams,
+            weight_grams=parcel.grams,
             request=list(request) if request else None,
             by=by,
             **({"service": service} if service else {}),
@@ -107,10 +107,7 @@ def dispatch_label(deps: Dependencies, found: OrderDocuments, number: str, by: s
 
     Raises NoSuchLabel, LabelEnded, and as `dispatch_order`.
     """
-    label = by_number(found, number)
-    bought = label.label
-    if bought is None or not (label.is_open or label.was_used):
-        raise LabelEnded(f"Label {number} cannot be used any more, or is not bought yet.")
+    bought, label = _usable(found, number), by_number(found, number)
     items = [{"productid": key, "quantity": quantity} for key, quantity in label.quantities.items()]
     return dispatch_order(
         deps,
@@ -149,13 +146,15 @@ def give_back_spare_labels(deps: Dependencies, found: OrderDocuments) -> OrderDo
     return found
 
 
+def parcel_label_form(deps: Dependencies, found: OrderDocuments, number: str, form: str) -> tuple[str, bytes]:
+    """The PDF of a customs form of a label that may be used, or was. Raises as `parcel_label_pdf`, NoLabelForm."""
+    return label_form(deps, found, _usable(found, number), f"label-{number}", form)
+
+
 def parcel_label_pdf(deps: Dependencies, found: OrderDocuments, number: str) -> tuple[str, bytes]:
     """The PDF of a label that may be used, or was. Raises NoSuchLabel, LabelEnded, Unavailable."""
-    label = by_number(found, number)
-    if label.label is None or not (label.is_open or label.was_used):
-        raise LabelEnded(f"Label {number} cannot be used any more, or is not bought yet.")
     name = f"{found.order.get('number') or found.order['orderid']}-label-{number}"
-    return name, label_provider(deps).document(label.label["url"])
+    return name, label_provider(deps).document(_usable(found, number)["url"])
 
 
 def by_number(found: OrderDocuments, number: str) -> ParcelLabel:
@@ -164,6 +163,14 @@ def by_number(found: OrderDocuments, number: str) -> ParcelLabel:
     if label is None:
         raise NoSuchLabel(f"This order has no label {number}.")
     return label
+
+
+def _usable(found: OrderDocuments, number: str) -> Label:
+    """What was bought as a label that may be used, or was. Raises NoSuchLabel, LabelEnded."""
+    label = by_number(found, number)
+    if label.label is None or not (label.is_open or label.was_used):
+        raise LabelEnded(f"Label {number} cannot be used any more, or is not bought yet.")
+    return label.label
 
 
 def _is_of(label: ParcelLabel, request: tuple[str, str]) -> bool:
@@ -190,19 +197,6 @@ def _lines(found: OrderDocuments, items: list[dict[str, Any]] | None) -> list[La
 
 def _labelled(line: SoldLine) -> LabelledLine:
     return cast(LabelledLine, {name: value for name, value in line.items() if name != "amount"})
-
-
-def _parcel(
-    deps: Dependencies, found: OrderDocuments, grams: int, number: int, service: CarrierService | None
-) -> LabelParcel:
-    order = found.order
-    return LabelParcel(
-        *ends_of(deps, found, "", NO_ADDRESS),
-        grams,
-        f"{order['orderid']}-label{number}",
-        order["total"]["currency"],
-        service=service,
-    )
 
 
 def _completed(deps: Dependencies, found: OrderDocuments, label: ParcelLabel) -> Labelled:
@@ -233,6 +227,7 @@ def _bought(deps: Dependencies, found: OrderDocuments, label: ParcelLabel) -> La
         tracking_url=bought.tracking_url,
         url=bought.url,
         cost=bought.cost,
+        **({"forms": list(bought.forms)} if bought.forms else {}),
     )
     found = found.with_document(deps.orders.add(doc)[0])
     return found, by_number(found, str(label.number))

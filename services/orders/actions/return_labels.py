@@ -4,9 +4,7 @@ Which shipment may be bought for a return is written before it is bought, so tha
 very same one, which the provider sells once.
 """
 
-from typing import Final
-
-from services.orders.actions.labels import ends_of, give_back, label_provider, weight_of
+from services.orders.actions.labels import give_back, label_form, label_provider, parcel_to_label
 from services.orders.actions.return_requests import ReturnNotApproved, by_number, by_reference
 from services.orders.clients.labels import LabelProvider
 from services.orders.declarations.labels import Label
@@ -18,7 +16,7 @@ from services.orders.documents import (
     order_key,
 )
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.labels import LabelParcel, LabelRefused, NoLabelProvider
+from services.orders.rules.labels import LabelRefused, NoLabelProvider
 from services.orders.rules.order_returns import (
     APPROVED,
     LABEL_KEY,
@@ -30,8 +28,6 @@ from services.orders.rules.order_returns import (
 from services.orders.rules.writing import event_fields
 from shared.clock import now
 from shared.errors import Invalid, NotFound
-
-NO_ADDRESS: Final = "Write street, postcode and city of where returned goods go, in the shop's settings."
 
 
 class NoLabel(NotFound):
@@ -84,11 +80,23 @@ def give_back_labels(deps: Dependencies, found: OrderDocuments) -> OrderDocument
 
 def label_document(deps: Dependencies, found: OrderDocuments, number: str) -> tuple[str, bytes]:
     """The PDF of the label, while the parcel may still be sent. Raises NoSuchReturn, NoLabel, Unavailable."""
+    name = f"{found.order.get('number') or found.order['orderid']}-return-label-{number}"
+    return name, label_provider(deps).document(_needed(found, number)["url"])
+
+
+def label_form_document(
+    deps: Dependencies, found: OrderDocuments, number: str, form: str
+) -> tuple[str, bytes]:
+    """The PDF of a customs form of the label, likewise. Raises also NoLabelForm."""
+    return label_form(deps, found, _needed(found, number), f"return-label-{number}", form)
+
+
+def _needed(found: OrderDocuments, number: str) -> Label:
+    """Raises NoSuchReturn, NoLabel."""
     back = by_number(found, number)
     if back.label is None or back.status != APPROVED:
         raise NoLabel("There is no label, or it is not needed any more.")
-    name = f"{found.order.get('number') or found.order['orderid']}-return-label-{number}"
-    return name, label_provider(deps).document(back.label["url"])
+    return back.label
 
 
 def _with_shipment(
@@ -98,7 +106,9 @@ def _with_shipment(
     if back.shipment is not None:
         return found
     provider = label_provider(deps)
-    shipment = provider.prepare(_parcel(deps, found, back, grams))
+    address = deps.terms.returns.address
+    parcel = parcel_to_label(deps, found, back.lines, grams, back.reference, back_to=address)
+    shipment = provider.prepare(parcel)
     doc = RETURN_SHIPMENT.build(
         order_key(found.order["orderid"], f"{back.reference}{SHIPMENT_KEY}"),
         **event_fields(found.order),
@@ -108,17 +118,6 @@ def _with_shipment(
         by=by,
     )
     return found.with_document(deps.orders.add(doc)[0])
-
-
-def _parcel(deps: Dependencies, found: OrderDocuments, back: OrderReturn, grams: int | None) -> LabelParcel:
-    order = found.order
-    return LabelParcel(
-        *ends_of(deps, found, deps.terms.returns.address, NO_ADDRESS),
-        weight_of(deps, found, back.lines, grams),
-        f"{order['orderid']}-{back.reference}",
-        order["total"]["currency"],
-        comes_back=True,
-    )
 
 
 def _bought(
@@ -139,6 +138,7 @@ def _bought(
         tracking_url=bought.tracking_url,
         url=bought.url,
         cost=bought.cost,
+        **({"forms": list(bought.forms)} if bought.forms else {}),
     )
     stored, _ = deps.orders.add(label)
     return found.with_document(stored), stored

@@ -20,6 +20,7 @@ from services.orders.shop_settings import (
     setting_id,
     tax_rate_id,
 )
+from shared.addresses import country_names
 from shared.cache_tags import TERMS
 from shared.clock import timestamp
 from shared.couch import Doc, DocumentType, UpdateConflict, time_ordered_id
@@ -177,6 +178,9 @@ def _problems_of_shop(content: Doc) -> Problems:
         zone_of(content.get("time_zone", ""))
     except Invalid as error:
         yield "time_zone", error.errors["time_zone"][0]
+    origin = content.get("customs_origin", "")
+    if origin and origin not in country_names():
+        yield "customs_origin", f"There is no country {origin}."
 
 
 def _no_problems(content: Doc) -> Problems:

@@ -1,7 +1,7 @@
 """Calls to EasyPost: basic authorization with the key, JSON both ways, weights in ounces."""
 
 import base64
-from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_UP, ROUND_UP, Decimal
 from typing import Any, Final
 
 import orjson
@@ -40,6 +40,11 @@ class EasyPostApi:
 def ounces(grams: int) -> float:
     """To the tenth above, so that no parcel is priced as a lighter one."""
     return float((Decimal(grams) / GRAMS_PER_OUNCE).quantize(Decimal("0.1"), ROUND_UP))
+
+
+def ounces_of_line(grams: int) -> float:
+    """To the thousandth below, as EasyPost keeps it, so that the goods of a parcel are never declared heavier than the parcel."""
+    return float((Decimal(grams) / GRAMS_PER_OUNCE).quantize(Decimal("0.001"), ROUND_DOWN))
 
 
 def minor_units(rate: object, currency: str) -> int:

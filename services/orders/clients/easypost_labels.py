@@ -17,13 +17,16 @@ from services.orders.clients.easypost_api import (
     error_text,
     minor_units,
     ounces,
+    ounces_of_line,
 )
+from services.orders.declarations.labels import LabelForm
 from services.orders.declarations.parts import CarrierService
 from services.orders.rules.labels import (
     NOT_APPLICABLE,
     NOT_BOUGHT,
     REFUND_STATUSES,
     BoughtLabel,
+    CustomsDeclaration,
     LabelParcel,
     LabelRefused,
     Place,
@@ -32,12 +35,13 @@ from services.orders.settings import EASYPOST
 from shared.couch.deadline import time_for
 from shared.couch.http import HttpClient, TransportError
 from shared.errors import Unavailable
-from shared.money import money
+from shared.money import major, money
 
 log = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS: Final = 8.0
 """Carriers take seconds to sell a label."""
+MAX_DESCRIPTION: Final = 100
 BOUGHT_BEFORE: Final = "SHIPMENT.POSTAGE.EXISTS"
 _NAMES: Final = {
     "company": "company",
@@ -74,6 +78,8 @@ class EasyPostLabels:
             "reference": parcel.reference,
             "options": {"label_format": "PDF"},
         }
+        if parcel.customs:
+            shipment["customs_info"] = _customs(parcel.customs)
         prepared = self._call("POST", "/v2/shipments", {"shipment": shipment})
         _chosen(prepared, parcel.currency, parcel.service)
         return str(prepared["id"])
@@ -136,6 +142,43 @@ def _address(place: Place) -> Json:
     return {"name": place.name, **parts}
 
 
+def _customs(declared: CustomsDeclaration) -> Json:
+    """What is declared, as EasyPost's CustomsInfo: values and weights of a line together."""
+    return {
+        "contents_type": declared.contents,
+        "restriction_type": "none",
+        "non_delivery_option": "return",
+        "eel_pfc": declared.filing,
+        "customs_certify": True,
+        "customs_signer": declared.signer,
+        "customs_items": [
+            {
+                "description": item.description[:MAX_DESCRIPTION],
+                "quantity": item.quantity,
+                "value": float(major(item.value)),
+                "currency": item.value["currency"],
+                "weight": ounces_of_line(item.grams),
+                "origin_country": item.origin,
+                "hs_tariff_number": item.hs_code,
+                "code": item.sku,
+            }
+            for item in declared.items
+        ],
+    }
+
+
+def _forms(shipment: Json) -> tuple[LabelForm, ...]:
+    return tuple(
+        {
+            "kind": str(form.get("form_type") or "form")[:60],
+            "url": str(form["form_url"])[:1000],
+            "sent": bool(form.get("submitted_electronically")),
+        }
+        for form in shipment.get("forms") or ()
+        if form.get("form_url")
+    )
+
+
 def _chosen(shipment: Json, currency: str, service: CarrierService | None) -> Json:
     """The rate of this service, else the cheapest. Raises LabelRefused where no carrier takes it, or not in this way."""
     rates: list[Json] = [each for each in shipment.get("rates") or [] if each.get("currency") == currency]
@@ -173,6 +216,7 @@ def _label(shipment: Json) -> BoughtLabel:
             tracking_url=str(tracker.get("public_url") or "")[:1000],
             url=str(label.get("label_pdf_url") or label["label_url"])[:1000],
             cost=money(minor_units(rate["rate"], rate["currency"]), rate["currency"]),
+            forms=_forms(shipment),
         )
     except (KeyError, TypeError, ValueError, InvalidOperation) as error:
         raise Unavailable("EasyPost gave no answer that can be read.") from error

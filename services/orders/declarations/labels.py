@@ -1,15 +1,26 @@
 """Labels for parcels that the shop buys from carriers: what is to be bought, what was, and what became of it; a document each."""
 
-from typing import Annotated, Final, NotRequired, TypedDict
+from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from services.orders.declarations.common import Sku
 from services.orders.declarations.events import OrderEvent
 from services.orders.declarations.parts import CarrierService
-from shared.fields import Choice, Declaration, GroupList, Integer, Text
+from shared.fields import Boolean, Choice, Declaration, GroupList, Integer, Text
 from shared.money import Money
 
 CANCELLED, REFUSED = "cancelled", "refused"
 LABEL_ENDS: Final = (CANCELLED, REFUSED)
+
+
+class LabelForm(TypedDict):
+    """What goes with a label across a customs border. `url`: the provider's, of the PDF."""
+
+    kind: Annotated[str, Text(1, 60, writable=False, description="such as commercial_invoice, cn22")]
+    url: str
+    sent: Annotated[bool, Boolean(writable=False, description="to customs already, without paper")]
+
+
+FORM_FIELDS: Final = Declaration(LabelForm)
 
 
 class Label(OrderEvent):
@@ -24,6 +35,18 @@ class Label(OrderEvent):
     tracking_url: Annotated[str, Text(0, 1000, description="where the parcel is; empty: nobody says it")]
     url: str
     cost: Money
+    forms: NotRequired[
+        Annotated[
+            list[LabelForm],
+            GroupList(
+                FORM_FIELDS.fields,
+                default=[],
+                writable=False,
+                show_default=False,
+                description="what goes with the parcel for customs, numbered from 1: `.../forms/1.pdf`",
+            ),
+        ]
+    ]
 
 
 class LabelRefund(OrderEvent):
@@ -76,5 +99,16 @@ class ParcelLabelEnd(OrderEvent):
     by: str
 
 
-LABEL_FIELDS: Final = Declaration(Label).select("carrier", "service", "tracking_code", "tracking_url")
+LABEL_FIELDS: Final = Declaration(Label).select(
+    "carrier", "service", "tracking_code", "tracking_url", "forms"
+)
+
+
+def label_fields(label: Label) -> dict[str, Any]:
+    """As it is answered: the forms without the provider's addresses of them."""
+    shown = LABEL_FIELDS.shown(label)
+    forms = {"forms": [FORM_FIELDS.shown(form) for form in shown["forms"]]} if "forms" in shown else {}
+    return shown | forms
+
+
 PARCEL_SHIPMENT_FIELDS: Final = Declaration(ParcelShipment).select("number", "lines", "weight_grams")

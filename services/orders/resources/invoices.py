@@ -4,8 +4,8 @@ from flask import Response, request
 
 from services.orders.actions import invoices as act
 from services.orders.actions import reading
-from services.orders.actions.parcel_labels import parcel_label_pdf
-from services.orders.actions.return_labels import label_document
+from services.orders.actions.parcel_labels import parcel_label_form, parcel_label_pdf
+from services.orders.actions.return_labels import label_document, label_form_document
 from services.orders.declarations.invoices import INVOICE_FIELDS
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import requested_order
@@ -87,6 +87,30 @@ def return_slip(headers: dict[str, str], orderid: str, number: str) -> Response:
 def return_label(headers: dict[str, str], orderid: str, number: str) -> Response:
     """The label that the shop has bought for the parcel of an approved return, as PDF"""
     return _pdf(*label_document(dependencies(), requested_order(headers, orderid), number))
+
+
+@invoices.get("/orders/<string:orderid>/returns/<string:number>/forms/<string:form>.pdf")
+@invoices.doc(security=[{"user": []}, {}])
+@invoices.arguments(requests.TokenHeader, location="headers")
+@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
+@invoices.alt_response(401, "UNAUTHORIZED")
+@invoices.alt_response(404, "NOT_FOUND")
+@time_limit(PRINT_SECONDS)
+def return_label_form(headers: dict[str, str], orderid: str, number: str, form: str) -> Response:
+    """A form that goes with the label of a return across a customs border, by its number from 1, as PDF"""
+    return _pdf(*label_form_document(dependencies(), requested_order(headers, orderid), number, form))
+
+
+@invoices.get("/admin/orders/<string:orderid>/labels/<string:number>/forms/<string:form>.pdf")
+@require_role("admin", "staff")
+@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
+@invoices.alt_response(404, "NOT_FOUND")
+@invoices.alt_response(409, "CONFLICT")
+@time_limit(PRINT_SECONDS)
+def parcel_form(orderid: str, number: str, form: str) -> Response:
+    """A form that goes with a label across a customs border, such as the commercial invoice, by its number from 1, as PDF"""
+    deps = dependencies()
+    return _pdf(*parcel_label_form(deps, reading.any_order(deps, orderid), number, form))
 
 
 @invoices.get("/admin/orders/<string:orderid>/labels/<string:number>/label.pdf")

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response
 
 from services.orders.actions import reading, return_labels, return_requests
-from services.orders.declarations.labels import LABEL_FIELDS
+from services.orders.declarations.labels import label_fields
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor, return_response
 from services.orders.schemas import answers, requests
@@ -78,4 +78,4 @@ def buy_label(body: dict[str, Any], orderid: str, number: str) -> Response:
     deps = dependencies()
     found = reading.any_order(deps, orderid)
     _, label = return_labels.buy_label(deps, found, number, body.get("weight_grams"), actor())
-    return json_answer({**LABEL_FIELDS.shown(label), "cost": label["cost"]}, 201)
+    return json_answer({**label_fields(label), "cost": label["cost"]}, 201)

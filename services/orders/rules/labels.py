@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from services.orders.declarations.labels import LabelForm
 from services.orders.declarations.order import Customer
 from services.orders.declarations.parts import CarrierService, line_key
 from services.orders.rules.addresses import postal_parts
@@ -24,16 +25,6 @@ REFUND_STATUSES: Final = (SUBMITTED, REFUNDED, REJECTED, NOT_APPLICABLE, NOT_BOU
 GIVEN_BACK: Final = (SUBMITTED, REFUNDED)
 IN_FLIGHT: Final = timedelta(seconds=60)
 """A purchase that has begun, or a parcel that is handed over, is written down by then."""
-CUSTOMS_UNIONS: Final = (
-    frozenset(
-        "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MC MT NL PL PT RO SE SI SK SM".split()
-    ),
-    frozenset(("GB", "GG", "IM", "JE")),
-    frozenset(("CH", "LI")),
-    frozenset(("US", "PR")),
-)
-"""Countries without customs between them: the Union's (with Monaco and San Marino), the United Kingdom's, Switzerland's, the United States'.
-Parts of a country that lie outside, such as the Canary Islands, are not told apart."""
 _WORD: Final = re.compile(r"\w+")
 _TELLING: Final = 4
 """Letters of a word that says whose address it is."""
@@ -44,8 +35,8 @@ class LabelRefused(Conflict):
 
     code, title = "label_refused", "The carrier sells no label for this parcel"
 
-    def __init__(self, detail: str, *, kept: str = "") -> None:
-        super().__init__(detail)
+    def __init__(self, detail: str, *, kept: str = "", **extra: Any) -> None:
+        super().__init__(detail, **extra)
         self.kept = kept or detail
 
     def noted(self, customer: Customer | None) -> str:
@@ -70,10 +61,33 @@ class Place:
 
 
 @dataclass(frozen=True)
+class CustomsItem:
+    """So many of a product: what they were sold for together without tax, and what they weigh together."""
+
+    sku: str
+    description: str
+    quantity: int
+    value: Money
+    grams: int
+    hs_code: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class CustomsDeclaration:
+    """`filing`: the exemption from filing the export that American customs ask for."""
+
+    items: tuple[CustomsItem, ...]
+    contents: str
+    signer: str
+    filing: str
+
+
+@dataclass(frozen=True)
 class LabelParcel:
     """From the shop to a customer, or where it `comes_back` the other way. `reference` is what people find it by at the provider.
 
-    `service`: how it is to go, in this `currency`; without one the cheapest way.
+    `service`: how it is to go, in this `currency`; without one the cheapest way. `customs`: where it crosses a customs border.
     """
 
     customer: Place
@@ -83,11 +97,12 @@ class LabelParcel:
     currency: str
     comes_back: bool = False
     service: CarrierService | None = None
+    customs: CustomsDeclaration | None = None
 
 
 @dataclass(frozen=True)
 class BoughtLabel:
-    """`tracking_url` and `url` (of the PDF) are the provider's; "" where it has none."""
+    """`tracking_url` and `url` (of the PDF) are the provider's; "" where it has none. `forms`: what goes with it for customs."""
 
     carrier: str
     service: str
@@ -95,17 +110,13 @@ class BoughtLabel:
     tracking_url: str
     url: str
     cost: Money
+    forms: tuple[LabelForm, ...] = ()
 
 
 def place(name: str, address: Any, own_country: str) -> Place | None:
     """None where it lacks what carriers ask for: a street and a city."""
     parts = postal_parts(address, own_country)
     return Place(name, parts) if parts.get("line1") and parts.get("city") else None
-
-
-def crosses_customs(one: str, other: str) -> bool:
-    """Whether goods between these countries (ISO 3166-1) are declared at a border."""
-    return one != other and not any({one, other} <= union for union in CUSTOMS_UNIONS)
 
 
 def weight(lines: Sequence[Any], grams: dict[str, int]) -> int:

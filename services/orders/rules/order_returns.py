@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from services.orders.declarations.events import Refund
 from services.orders.declarations.exchanges import SOLD_OUT, ExchangeOffer, WantedLine
-from services.orders.declarations.labels import LABEL_FIELDS, Label, LabelRefund
+from services.orders.declarations.labels import Label, LabelRefund, label_fields
 from services.orders.declarations.parts import SoldLine
 from services.orders.declarations.returns import (
     APPROVE,
@@ -217,7 +217,7 @@ def return_answer(
         "refund": refund["total"] if refund else None,
         "restocked": restocked,
         "exchange": _exchange_answer(back, refund),
-        "label": LABEL_FIELDS.shown(back.label) if back.label else None,
+        "label": label_fields(back.label) if back.label else None,
         **({"label_problem": back.why_no_label} if for_staff else {}),
     }
 

@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 
 from services.orders.declarations.labels import (
     CANCELLED,
-    LABEL_FIELDS,
     PARCEL_SHIPMENT_FIELDS,
     REFUSED,
     Label,
@@ -20,6 +19,7 @@ from services.orders.declarations.labels import (
     ParcelLabelEnd,
     ParcelShipment,
     SpareShipment,
+    label_fields,
 )
 from services.orders.declarations.parts import CarrierService, line_key
 from services.orders.documents import (
@@ -159,7 +159,7 @@ def label_answer(label: ParcelLabel) -> dict[str, Any]:
     nothing = dict.fromkeys(("carrier", "service", "tracking_code", "tracking_url"), "")
     return {
         **PARCEL_SHIPMENT_FIELDS.shown(label.shipment),
-        **(LABEL_FIELDS.shown(label.label) if label.label else nothing),
+        **(label_fields(label.label) if label.label else nothing),
         "status": label.status,
         "date": label.shipment["date"],
         "cost": label.label["cost"] if label.label else None,

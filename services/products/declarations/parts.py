@@ -102,6 +102,40 @@ WAITING: Final = Integer(
     show_default=False,
     description="how many are sold and not here yet; for staff",
 )
+TAX_CLASS: Final = Text(
+    1,
+    40,
+    pattern="[a-z0-9][a-z0-9-]*",
+    pattern_message="Only small letters, digits and dashes, a letter or digit first.",
+    default="standard",
+    show_default=False,
+    description="which of a country's tax rates is due on it",
+)
+CUSTOMS: Final = Group(
+    {
+        "hs_code": Text(
+            0,
+            10,
+            pattern="|[0-9]{6,10}",
+            pattern_message="An HS code has 6 to 10 digits.",
+            default="",
+            show_default=False,
+            description="its code in the Harmonized System: 691200",
+        ),
+        "origin": Text(
+            0,
+            2,
+            pattern="|[A-Z]{2}",
+            pattern_message="Two capital letters, as in ISO 3166-1: GB.",
+            default="",
+            show_default=False,
+            description="the country where it was made, ISO 3166-1 alpha-2; left out, the shop's `customs_origin`",
+        ),
+    },
+    default={},
+    show_default=False,
+    description="what a customs declaration says of it; left out, it stays as it is",
+)
 TAXONOMY: Final = TextList(
     Text(
         1,

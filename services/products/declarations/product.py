@@ -23,10 +23,12 @@ from services.products.declarations.parts import (
     BACKORDER_DATE,
     BACKORDER_LIMIT,
     BACKORDER_TERMS,
+    CUSTOMS,
     OPTION,
     PICTURE,
     PICTURE_ADDRESS,
     RATING,
+    TAX_CLASS,
     TAXONOMY,
     VARIANT,
     WAITING,
@@ -190,20 +192,8 @@ class Product(StoredDocument):
             ),
         ]
     ]
-    tax_class: NotRequired[
-        Annotated[
-            str,
-            Text(
-                1,
-                40,
-                pattern="[a-z0-9][a-z0-9-]*",
-                pattern_message="Only small letters, digits and dashes, a letter or digit first.",
-                default="standard",
-                show_default=False,
-                description="which of a country's tax rates is due on it",
-            ),
-        ]
-    ]
+    tax_class: NotRequired[Annotated[str, TAX_CLASS]]
+    customs: NotRequired[Annotated[dict[str, str], CUSTOMS]]
     backorder: NotRequired[Annotated[bool | None, BACKORDER]]
     backorder_date: NotRequired[Annotated[str, BACKORDER_DATE]]
     backorder_limit: NotRequired[Annotated[int | None, BACKORDER_LIMIT]]

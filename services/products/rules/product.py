@@ -48,12 +48,13 @@ from services.products.rules.variants import (
     without,
     without_removed,
 )
+from shared.addresses import country_names
 from shared.couch import Doc, Document
 from shared.errors import Invalid
 from shared.fields import Rejected
 
 NO_RATING: Final = {"average": None, "count": 0}
-KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from", "related", "translations")
+KEPT_WHEN_UNSAID: Final = ("pictures", "status", "publish_from", "related", "translations", "customs")
 """What an older client does not know, it does not undo."""
 RESERVED_IDS: Final = frozenset(
     {"best-rated", "export", "import", "imports", "lookup", "low-stock", "suggest", "sync"}
@@ -120,6 +121,9 @@ def _contradictions(content: Doc) -> Iterator[tuple[str, str]]:
         yield "pictures", "The same picture comes twice."
     if content.get("productid") in (content.get("related") or ()):
         yield "related", "It names the product itself."
+    origin = (content.get("customs") or {}).get("origin")
+    if origin and origin not in country_names():
+        yield "customs.origin", f"There is no country {origin}."
     price, delivery = content.get("price"), content.get("delivery")
     one_price = content.get("prices") is None
     if price and one_price and delivery and delivery["currency"] != price["currency"]:
@@ -293,7 +297,7 @@ def exported(doc: Product) -> Doc:
     found = content_of(doc) | {"stock": doc["stock"]}
     if len(found["prices"]) <= 1:
         del found["prices"]
-    for name in ("options", "variants", "publish_from", "related", "translations", *OPTIONAL):
+    for name in ("options", "variants", "publish_from", "related", "translations", "customs", *OPTIONAL):
         if not found.get(name, True):
             del found[name]
     if variants_of(doc):

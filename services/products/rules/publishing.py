@@ -7,7 +7,13 @@ from services.products.declarations.limits import ACTIVE, DRAFT, SCHEDULED
 from services.products.declarations.product import Product
 from shared.couch import Doc
 
-_DEFAULTS: Final[dict[str, Any]] = {"status": ACTIVE, "publish_from": "", "related": [], "translations": {}}
+_DEFAULTS: Final[dict[str, Any]] = {
+    "status": ACTIVE,
+    "publish_from": "",
+    "related": [],
+    "translations": {},
+    "customs": {},
+}
 
 
 def status_of(doc: Mapping[str, Any]) -> str:

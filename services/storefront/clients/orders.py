@@ -76,6 +76,10 @@ class Orders(Drafts, Stall):
         """That was bought for an approved return, by its number."""
         return self._pdf(f"/v1/orders/{segment(orderid)}/returns/{number}/label.pdf", requester)
 
+    def return_label_form_pdf(self, requester: Requester, orderid: str, number: int, form: int) -> Answer:
+        """A form for customs that goes with it, by its number."""
+        return self._pdf(f"/v1/orders/{segment(orderid)}/returns/{number}/forms/{form}.pdf", requester)
+
     def buy_return_label(self, token: str, orderid: str, number: int, body: Json) -> Json:
         """{carrier, service, tracking_code, tracking_url, cost} of the label; carriers take seconds."""
         path = f"/v1/admin/orders/{segment(orderid)}/returns/{number}/label"
@@ -91,6 +95,11 @@ class Orders(Drafts, Stall):
     def label_pdf(self, token: str, orderid: str, number: int) -> Answer:
         """Of a parcel that goes out, by the label's number."""
         return self._pdf(f"/v1/admin/orders/{segment(orderid)}/labels/{number}/label.pdf", Requester(token))
+
+    def label_form_pdf(self, token: str, orderid: str, number: int, form: int) -> Answer:
+        """A form for customs that goes with it, by its number."""
+        path = f"/v1/admin/orders/{segment(orderid)}/labels/{number}/forms/{form}.pdf"
+        return self._pdf(path, Requester(token))
 
     def packing_slip_pdf(self, token: str, orderid: str, parcel: str) -> Answer:
         """Of a parcel that left, by its number; of what is left to send without one."""

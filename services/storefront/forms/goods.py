@@ -82,6 +82,21 @@ PRODUCT = (
         help=_("As at Tax: books, food. standard when left empty."),
     ),
     Field(
+        "hs_code",
+        _("HS code"),
+        required=False,
+        inputmode="numeric",
+        max_length=20,
+        help=_("6 to 10 digits, for customs: 6912.00. Needed where a parcel crosses a customs border."),
+    ),
+    Field(
+        "origin",
+        _("Country of origin"),
+        required=False,
+        max_length=2,
+        help=_("Where it was made, two letters: PT. Empty: as the shop's settings say."),
+    ),
+    Field(
         "prices",
         _("Prices in other currencies"),
         required=False,

@@ -197,6 +197,32 @@ SHOP = (
         required=False,
         help=_("From the shop's label provider, where all goods of the parcel have a weight."),
     ),
+    Field(
+        "customs_signer",
+        _("Who signs customs declarations"),
+        required=False,
+        max_length=100,
+        help=_("First and last name. Needed to buy labels across a customs border."),
+    ),
+    Field(
+        "customs_origin",
+        _("Country of origin"),
+        required=False,
+        max_length=2,
+        help=_("Of goods whose product does not say it, two letters: GB."),
+    ),
+    Field(
+        "customs_contents",
+        _("What goods are to customs"),
+        "select",
+        required=False,
+        options=(
+            ("merchandise", _("Merchandise")),
+            ("gift", _("A gift")),
+            ("sample", _("A sample")),
+            ("documents", _("Documents")),
+        ),
+    ),
 )
 
 

@@ -38,7 +38,7 @@ from services.storefront.pages.filter_options import filter_options, price_bands
 from services.storefront.pages.language import shown_languages, shown_menu
 from services.storefront.pages.picture_tags import all_shown_first, gallery, product_picture, shown_first
 from services.storefront.pages.visitor import basket_count, here, leave, logged_in, login_url
-from services.storefront.rules import attributes, backorders, prices, progress, taxonomy
+from services.storefront.rules import attributes, backorders, customs, prices, progress, taxonomy
 from services.storefront.rules.payments import paid_with
 from services.storefront.rules.service_texts import service_text
 from services.storefront.rules.stall import OVERSOLD_OUTCOMES
@@ -97,6 +97,7 @@ def register_layout(app: Flask) -> None:
         "sent_from": backorders.sent_from,
         "waiting_note": backorders.waiting_note,
         "join_quoted": join_quoted,
+        "customs_form": customs.form_name,
     }
     app.jinja_env.globals |= {
         "absolute": absolute,

@@ -76,6 +76,12 @@ def return_slip_pdf(orderid: str, number: int) -> Response:
     return pdf_response(services().orders.return_slip_pdf(requester_of(orderid), orderid, number))
 
 
+@orders.get("/<orderid>/returns/<int:number>/forms/<int:form>.pdf")
+def return_label_form_pdf(orderid: str, number: int, form: int) -> Response:
+    """What goes with the label across a customs border."""
+    return pdf_response(services().orders.return_label_form_pdf(requester_of(orderid), orderid, number, form))
+
+
 @orders.get("/<orderid>/returns/<int:number>/label.pdf")
 def return_label_pdf(orderid: str, number: int) -> Response:
     """That the shop has bought for the parcel of a return: for whoever may see the order."""

@@ -18,6 +18,7 @@ TEXTS: Final = (
     _("Must be one line."),
     _("Entry %(number)s: %(field)s is missing."),
     _("Entry %(number)s: %(field)s is unknown."),
+    _("No such field: %(field)s."),
     _("%(value)s comes twice."),
     _("Letters and digits only."),
     _("Only small letters, digits, dash and underscore, a letter first."),
@@ -75,10 +76,20 @@ TEXTS: Final = (
     _("LABEL_PROVIDER names nobody who sells labels."),
     _("The customer's address is not there any more."),
     _("The customer's address lacks a street or a city, which carriers ask for."),
+    _("This parcel crosses a customs border: write who signs customs declarations, in the shop's settings."),
     _(
-        "This parcel crosses a customs border, and labels are bought here without a customs declaration. "
-        "Buy it at the carrier, and write down courier and tracking number where the parcel is dispatched."
+        "This parcel crosses a customs border, and its goods are declared. Write at the products what they lack: %(names)s."
     ),
+    _(
+        "Goods of one HS code worth more than 2,500 dollars are filed with the American customs before they leave. "
+        "File them, buy the label at the carrier, and write down courier and tracking number where the parcel is dispatched."
+    ),
+    _("Its goods weigh %(grams)s g together already."),
+    _("This label has no such form."),
+    _("There is no such form"),
+    _("A customs declaration needs more of these products"),
+    _("There is no country %(country)s."),
+    _("An HS code has 6 to 10 digits."),
     _("Write street, postcode and city of where returned goods go, in the shop's settings."),
     _("Say what the parcel weighs: not all of its goods have a weight."),
     _("The label cannot be fetched just now."),

@@ -92,6 +92,9 @@ _SENTENCES = {
     ),
     "return_ended": _("This return was received or refused already."),
     "return_not_approved": _("This return has to be approved first."),
+    "customs_incomplete": _(
+        "This parcel crosses a customs border, and its goods are declared. What is missing for that is below."
+    ),
     "refund_too_large": _("This is more than what is left to pay back."),
     "bad_token": _("This link was used before, is too old or is not whole."),
     "bad_cursor": _("This page of the list is not there any more. Start again at the first one, please."),

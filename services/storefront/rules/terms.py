@@ -118,7 +118,7 @@ def rate_values(rate: Json) -> dict[str, str]:
 
 
 _SHOP_CHECKS = ("approve_returns", "refund_before_receipt", "exchange_before_receipt", "buy_return_labels")
-SHOP_TEXTS = ("name", "address", "logo", "daily_figures_to", "time_zone")
+SHOP_TEXTS = ("name", "address", "logo", "daily_figures_to", "time_zone", "customs_signer")
 
 
 def shop_body(values: Mapping[str, str]) -> Json:
@@ -128,7 +128,8 @@ def shop_body(values: Mapping[str, str]) -> Json:
     checks = {name: bool(values[name]) for name in _SHOP_CHECKS}
     return (
         body
-        | {"country": values["country"].upper()}
+        | {"country": values["country"].upper(), "customs_origin": values["customs_origin"].upper()}
+        | ({"customs_contents": contents} if (contents := values["customs_contents"]) else {})
         | {name: whole(values[name], name) for name in numbers}
         | checks
     )
@@ -143,6 +144,8 @@ def shop_values(shop: Json) -> dict[str, str]:
         "gift_card_days",
         "return_days",
         "return_address",
+        "customs_origin",
+        "customs_contents",
         *SHOP_TEXTS,
     )
     return {name: str(shop[name]) for name in texts} | {

@@ -1,11 +1,13 @@
 """A local stand-in for EasyPost's stateless rates (`POST /beta/rates`) and its shipments (`/v2/shipments`), as its published API has them:
 basic authorization with the key, weights in ounces, amounts as texts, errors as {error: {code, message, errors}}. A shipment is bought once.
 
-Of carriers it has RoyalMail in pounds and USPS in dollars. Nothing goes to Northern Ireland; a postcode of `ZZ` is refused.
+Of carriers it has RoyalMail in pounds and USPS in dollars. Nothing goes to Northern Ireland; a postcode of `ZZ` is refused. Between countries
+a shipment needs `customs_info` (CustomsInfo and CustomsItem as published); a label has its commercial invoice then, as `forms`.
 """
 
 import base64
 import json
+import re
 import secrets
 import threading
 from collections.abc import Mapping
@@ -22,6 +24,52 @@ SERVICES = (
 )
 """Carrier, service, price for the first pound, currency, days."""
 OUNCES_PER_POUND = 16
+
+
+CONTENTS = frozenset(("documents", "gift", "merchandise", "returned_goods", "sample"))
+ITEM_FIELDS = frozenset(
+    (
+        *("description", "quantity", "value", "weight", "hs_tariff_number", "code", "origin_country"),
+        *("currency", "manufacturer", "eccn", "printed_commodity_identifier"),
+    )
+)
+INFO_FIELDS = frozenset(
+    (
+        *("eel_pfc", "contents_type", "contents_explanation", "customs_certify", "customs_signer"),
+        *("non_delivery_option", "restriction_type", "restriction_comments", "customs_items", "declaration"),
+    )
+)
+
+
+def wrong_customs(shipment: Mapping[str, Any]) -> str:
+    """What is wrong with a shipment's customs_info: docs.easypost.com/docs/customs-infos and /customs-items."""
+    info = shipment.get("customs_info")
+    ends = [shipment[end].get("country") for end in ("from_address", "to_address")]
+    if info is None:
+        return "customs_info is required" if ends[0] != ends[1] else ""
+    if unknown := info.keys() - INFO_FIELDS:
+        return f"customs_info has no {sorted(unknown)}"
+    if info["contents_type"] not in CONTENTS or info["restriction_type"] != "none":
+        return "contents_type or restriction_type"
+    if info["customs_certify"] is not True or not info["customs_signer"] or not info["eel_pfc"]:
+        return "it is not certified"
+    if not info["customs_items"]:
+        return "no items"
+    return next((wrong for item in info["customs_items"] if (wrong := _wrong_item(item, shipment))), "")
+
+
+def _wrong_item(item: Mapping[str, Any], shipment: Mapping[str, Any]) -> str:
+    if unknown := item.keys() - ITEM_FIELDS:
+        return f"a customs item has no {sorted(unknown)}"
+    numbers = (item["quantity"], item["value"], item["weight"])
+    if not all(isinstance(each, int | float) and each > 0 for each in numbers):
+        return "quantity, value and weight are greater than 0"
+    if round(item["weight"], 3) != item["weight"] or item["weight"] > shipment["parcel"]["weight"]:
+        return "weight"
+    if not re.fullmatch("[0-9]{6,10}", item["hs_tariff_number"]) or not item["description"]:
+        return "hs_tariff_number or description"
+    codes = (item["origin_country"], item["currency"])
+    return "" if [len(each) for each in codes if each.isupper()] == [2, 3] else "country or currency"
 
 
 def refusal(status: int, code: str, message: str = "stand-in") -> Answer:
@@ -97,6 +145,8 @@ class EasyPostStandIn(ApiStandIn):
             return refusal(422, "ADDRESS.REQUIRED")
         if asked["to_address"].get("zip", "").startswith("ZZ"):
             return refusal(422, "ADDRESS.VERIFY.FAILURE", "Unable to verify address.")
+        if wrong := wrong_customs(asked):
+            return refusal(422, "SHIPMENT.CUSTOMS_INFO.INVALID", wrong)
         id = f"shp_{secrets.token_hex(16)}"
         self.shipments[id] = {
             "id": id,
@@ -107,6 +157,8 @@ class EasyPostStandIn(ApiStandIn):
             "to_address": places[0] if asked.get("is_return") else places[1],
             "parcel": asked["parcel"],
             "options": asked.get("options", {}),
+            "customs_info": asked.get("customs_info"),
+            "forms": [],
             "rates": [
                 self._rate(each, asked["parcel"]["weight"]) for each in SERVICES if each[1] not in self.closed
             ],
@@ -133,6 +185,13 @@ class EasyPostStandIn(ApiStandIn):
             tracker = {"public_url": f"https://track.easypost.com/{code}", "status": "unknown"}
             shipment |= {"selected_rate": chosen, "postage_label": label, "tracking_code": code}
             shipment["tracker"] = tracker
+            if shipment["customs_info"]:
+                form = {
+                    "object": "Form",
+                    "form_type": "commercial_invoice",
+                    "submitted_electronically": False,
+                }
+                shipment["forms"] = [form | {"form_url": f"{self.url}/labels/{shipment['id']}-invoice.pdf"}]
             return 200, shipment
 
     def _rate(self, service: tuple[str, str, str, str, int | None], ounces: float) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import orjson
 import pytest
 
-from services.products.rules.product import checked, complete, document
+from services.products.rules.product import BadProduct, checked, complete, document
 from shared.clock import timestamp
 from tests.services.products.conftest import ADMIN, Shop, open_as_worker, product, token
 
@@ -27,6 +27,7 @@ def test_what_is_exported_can_be_imported(shop: Shop):
                 description='Line\nbreak, "quotes"',
                 weight_grams=1250,
                 tax_class="books",
+                customs={"hs_code": "6912002310", "origin": "PT"},
             ),
             product("x2", taxonomy=["_Odd: one", "B"]),
         ]
@@ -42,13 +43,16 @@ def test_what_is_exported_can_be_imported(shop: Shop):
                 row for row in csv.DictReader(io.StringIO(answer.body.decode())) if row["productid"] == "x1"
             )
             assert (row["weight_grams"], row["tax_class"]) == ("1250", "books")
+            assert (row["customs_hs_code"], row["customs_origin"]) == ("6912002310", "PT")
         if kind == "application/x-ndjson":
             line = next(
                 line for line in map(orjson.loads, answer.body.splitlines()) if line["productid"] == "x1"
             )
             assert line["stock"] == 3
-    shop.admin("DELETE", "/v1/products/x2")
-    assert send(shop, answer.body, "text/csv").json["created"] == 1
+    for each in ("x1", "x2"):
+        shop.admin("DELETE", f"/v1/products/{each}")
+    assert send(shop, answer.body, "text/csv").json["created"] == 2
+    assert shop.ok("/v1/products/x1")["customs"] == {"hs_code": "6912002310", "origin": "PT"}
 
 
 def test_no_cell_of_a_csv_export_is_a_formula_and_all_come_back(shop: Shop):
@@ -172,3 +176,31 @@ def test_an_import_moves_a_product_to_another_category(shop: Shop):
     assert shop.load([product("mv", taxonomy=["To"], stock=9)])["updated"] == 1
     assert (shop.ok("/v1/products/mv")["taxonomy"], shop.ok("/v1/products/mv")["stock"]) == (["To"], 4)
     assert shop.walk(category="From") == []
+
+
+@pytest.mark.parametrize(
+    ("customs", "field"),
+    [
+        ({"hs_code": "69120"}, "customs"),
+        ({"hs_code": "6912.00"}, "customs"),
+        ({"hs_code": "69120023101"}, "customs"),
+        ({"origin": "pt"}, "customs"),
+        ({"origin": "ZZ"}, "customs.origin"),
+        ({"country": "PT"}, "customs"),
+        ("691200", "customs"),
+    ],
+)
+def test_what_is_no_hs_code_and_no_country_is_refused(customs, field: str):
+    with pytest.raises(BadProduct) as refused:
+        checked(product("declared", customs=customs))
+    assert list(refused.value.errors) == [field]
+
+
+def test_customs_details_stay_where_a_client_does_not_say_them():
+    said = {"hs_code": "691200", "origin": "PT"}
+    made = document(complete(checked(product("declared", customs=said)).content), timestamp())
+    assert made["customs"] == said
+    assert complete(checked(product("declared")).content, made)["customs"] == said
+    assert complete(checked(product("declared", customs={})).content, made)["customs"] == {}
+    older = document(complete(checked(product("declared")).content), timestamp())
+    assert "customs" not in older

@@ -102,3 +102,43 @@ def test_the_desk_says_why_no_label_was_bought_at_the_approval(
     finally:
         keeper.get(SETTINGS)
         keeper.submit(SETTINGS, buy_return_labels="", **NUMBERS)
+
+
+def test_staff_writes_what_customs_want_to_know_and_buys_the_label(
+    keeper: Visitor, join: Callable[..., Visitor]
+) -> None:
+    customer = join("Jana Jersey")
+    customer.get("/account")
+    away = {"line1": "2 Rue de la Mer", "city": "St Helier", "postcode": "JE2 3AA"}
+    customer.submit("/account/addresses", name="Home", **away)
+    import_goods(keeper, [product("customs-vase", "Customs Vase", ["Garden"], 1200)])
+    desk = f"/admin/orders/{bought(customer, 'customs-vase')}"
+    keeper.get(SETTINGS)
+    saved = keeper.submit(SETTINGS, customs_signer="Anna Signer", customs_origin="gb", **NUMBERS)
+    values = saved.form(SETTINGS).values
+    assert (values["customs_signer"], values["customs_origin"]) == ("Anna Signer", "GB")
+    keeper.get(desk)
+    page = keeper.submit(f"{desk}/labels")
+    assert "What is missing for that is below." in page.text
+    assert "Customs Vase : HS code, Weight" in page.text, page.text
+    path = "/admin/products/customs-vase"
+    assert f'href="{path}"'.encode() in page.body
+    keeper.get(path)
+    wrong = keeper.submit(path, hs_code="69.12", origin="Portugal")
+    assert "At most 2 characters" in wrong.text
+    wrong = keeper.submit(path, hs_code="69.12", origin="PT")
+    assert "An HS code has 6 to 10 digits." in wrong.text
+    wrong = keeper.submit(path, hs_code="6912.00", origin="zz")
+    assert "There is no country ZZ." in wrong.text
+    keeper.submit(path, hs_code="6912.00.23", origin="pt", weight_grams="900")
+    kept = keeper.get(path).form(path).values
+    assert (kept["hs_code"], kept["origin"], kept["weight_grams"]) == ("69120023", "PT", "900")
+    keeper.submit(path, description="Another text.")
+    assert keeper.get(path).form(path).values["hs_code"] == "69120023", "it stays"
+    keeper.get(desk)
+    page = keeper.submit(f"{desk}/labels")
+    assert "from RoyalMail" in page.text, page.text
+    assert keeper.get(page.link("Commercial invoice")).body.startswith(b"%PDF")
+    assert "Customs Vase : HS code" not in page.text
+    keeper.get(SETTINGS)
+    keeper.submit(SETTINGS, customs_signer="", customs_origin="", **NUMBERS)

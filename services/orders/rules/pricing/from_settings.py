@@ -25,6 +25,7 @@ from services.orders.rules.pricing.rates import (
 from services.orders.rules.pricing.terms import (
     IDENTITY,
     RETURNS,
+    CustomsTerms,
     Rate,
     ReturnTerms,
     ShippingMethod,
@@ -34,6 +35,7 @@ from services.orders.rules.pricing.terms import (
     Zone,
 )
 from services.orders.shop_settings import (
+    MERCHANDISE,
     SHIPPING_METHOD_FIELDS,
     SHIPPING_METHOD_TYPE,
     SHOP_SETTINGS_TYPE,
@@ -97,6 +99,11 @@ def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
             shop.get("name") or initial.shop.name,
             address_lines(shop.get("address", "")) or initial.shop.address,
             shop.get("logo", ""),
+        ),
+        CustomsTerms(
+            shop.get("customs_signer", ""),
+            shop.get("customs_origin", ""),
+            shop.get("customs_contents", MERCHANDISE),
         ),
     )
 

@@ -132,6 +132,18 @@ IDENTITY: Final = ShopIdentity()
 
 
 @dataclass(frozen=True)
+class CustomsTerms:
+    """Who signs the shop's customs declarations ("": nobody), where goods are from whose product does not say it, what they are called."""
+
+    signer: str = ""
+    origin: str = ""
+    contents: str = "merchandise"
+
+
+CUSTOMS: Final = CustomsTerms()
+
+
+@dataclass(frozen=True)
 class Terms:
     """`country` is the shop's own: where addresses without a country lie, and where goods are collected; parcels leave from its
     `region` and `postcode`. Gift cards are good for `gift_card_days` (0: for ever).
@@ -146,6 +158,7 @@ class Terms:
     postcode: str = ""
     returns: ReturnTerms = RETURNS
     shop: ShopIdentity = IDENTITY
+    customs: CustomsTerms = CUSTOMS
 
     @cached_property
     def rate_providers(self) -> frozenset[str]:

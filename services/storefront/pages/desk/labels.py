@@ -31,6 +31,12 @@ def label_pdf(orderid: str, number: int) -> Response:
     return pdf_response(services().orders.label_pdf(token(), orderid, number))
 
 
+@desk.get(f"{_LABEL}/forms/<int:form>.pdf")
+def label_form_pdf(orderid: str, number: int, form: int) -> Response:
+    """What goes with a label across a customs border."""
+    return pdf_response(services().orders.label_form_pdf(token(), orderid, number, form))
+
+
 @desk.post("/orders/<orderid>/labels")
 def buy_label(orderid: str) -> str | BaseResponse:
     """For a parcel with what `label-{SKU}` say; what it weighs may be left out where its goods have a weight. Refused, the form keeps what was
@@ -38,12 +44,17 @@ def buy_label(orderid: str) -> str | BaseResponse:
     try:
         label = services().orders.buy_label(token(), orderid, _parcel(), forms.key(request.form))
     except (Conflict, Invalid) as error:
-        flash(forms.error_text(error), "bad")
-        return order_page(find_order(orderid))
+        return refused_label(orderid, error)
     except NotFound as error:
         return _problem(orderid, error)
     cost, carrier = prices.shown(label["cost"]), label["carrier"]
     return done(orderid, _("Bought for %(cost)s from %(carrier)s.", cost=cost, carrier=carrier))
+
+
+def refused_label(orderid: str, error: Conflict | Invalid) -> str:
+    """The order's page with what is wrong, and links to the products of which customs want to know more."""
+    flash(forms.error_text(error), "bad")
+    return order_page(find_order(orderid), undeclared=error.extra.get("products", ()))
 
 
 @desk.post(f"{_LABEL}/dispatch")

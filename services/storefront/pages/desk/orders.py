@@ -1,5 +1,6 @@
 """Orders at the desk: the list with its filters, one order with dispatch and delivery."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.pdf import pdf_response
 from services.storefront.pages.saved_forms import restore
 from services.storefront.pages.visitor import token
-from services.storefront.rules import exchanges, parcels, periods, prices, progress
+from services.storefront.rules import customs, exchanges, parcels, periods, prices, progress
 from services.storefront.rules.messages import message
 from services.storefront.rules.payments import MANUAL_PAYMENTS
 from services.storefront.rules.refunds import refundable, refundable_amount
@@ -126,8 +127,12 @@ def find_order(orderid: str) -> dict[str, Any]:
 
 
 def order_page(
-    found: dict[str, Any], dispatch: forms.Form | None = None, refund: forms.Form | None = None
+    found: dict[str, Any],
+    dispatch: forms.Form | None = None,
+    refund: forms.Form | None = None,
+    undeclared: Sequence[dict[str, Any]] = (),
 ) -> str:
+    """`undeclared`: products of which a customs declaration needs more."""
     left, orderid = refundable_amount(found), found["orderid"]
     by_hand = forms.Form(forms.DISPATCH, {"courier": _("By hand")})
     whole = forms.Form(forms.REFUND, {"amount": prices.plain(left) if left else ""})
@@ -140,6 +145,7 @@ def order_page(
         left_to_send=parcels.left_to_send(found),
         ready_to_send=parcels.ready_to_send(found),
         unlabelled=parcels.unlabelled(found),
+        undeclared=[(each["productid"], *customs.lacking(each)) for each in undeclared],
         label_statuses={name: _(words) for name, words in parcels.LABEL_STATUSES.items()},
         refundable_parts=parcels.refundable_parts(found),
         dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),

@@ -11,7 +11,7 @@ from services.storefront.pages.desk.pictures import MAX_PICTURES, Pictures
 from services.storefront.pages.desk.product_form import ProductForm
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
-from services.storefront.rules import backorders, prices, product_prices, publishing, taxonomy
+from services.storefront.rules import backorders, customs, prices, product_prices, publishing, taxonomy
 from services.storefront.rules.messages import message
 from services.storefront.translation import gettext as _
 from shared.errors import Conflict, Invalid, PreconditionFailed
@@ -172,7 +172,7 @@ def product_values(product: Json) -> dict[str, str]:
     more = {"delivery": prices.plain(charge) if charge else "0", "image": image}
     more["kind"] = product.get("kind", "goods")
     more["weight_grams"] = str(product.get("weight_grams") or "")
-    more |= backorders.values_of(product)
+    more |= backorders.values_of(product) | customs.values_of(product)
     more["tax_class"] = product.get("tax_class", "standard")
     return plain | lists | typed | more | publishing.values_of(product)
 
@@ -186,6 +186,8 @@ def edited_body(product: Json, values: dict[str, str], pictures: Pictures) -> Js
     if changed.intersection(product_prices.SALE_FIELDS):
         changed.add("sales")
         typed["sales"] = product_prices.edited_sales(product, typed["sales"])
+    if changed.intersection(customs.FIELDS):
+        changed.add("customs")
     kept = {name: value for name, value in product.items() if name not in SUMMARIES}
     if product.get("pictures") or pictures:
         kept |= {"pictures": pictures, "image": values["image"]}
@@ -197,7 +199,7 @@ def product_body(values: dict[str, str]) -> Json:
     currency = values["currency"].upper()
     plain: Json = {name: values[name] for name in ("productid", "name", "brand", "description", "image")}
     plain |= without_empty(kind=values.get("kind"))
-    plain |= backorders.body_of(values)
+    plain |= backorders.body_of(values) | customs.body_of(values)
     plain |= {"weight_grams": _grams(values["weight_grams"]), "tax_class": values["tax_class"] or "standard"}
     plain["taxonomy"] = [part.strip() for part in values["taxonomy"].split(taxonomy.SEPARATOR)]
     lists = {name: forms.split_list(values[name]) for name in ("keywords", "colours", "related")}

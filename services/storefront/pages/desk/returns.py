@@ -8,6 +8,7 @@ from werkzeug import Response as BaseResponse
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
+from services.storefront.pages.desk.labels import refused_label
 from services.storefront.pages.desk.orders import done, find_order
 from services.storefront.pages.visitor import token
 from services.storefront.rules import exchanges, prices
@@ -55,13 +56,15 @@ def receive_return(orderid: str, number: int) -> BaseResponse:
 
 
 @desk.post(f"{_RETURN}/label")
-def buy_return_label(orderid: str, number: int) -> BaseResponse:
+def buy_return_label(orderid: str, number: int) -> str | BaseResponse:
     """By the cheapest service; what the parcel weighs may be left out where its goods have a weight."""
     try:
         text = request.form.get("weight_grams", "").strip()
         body = {"weight_grams": forms.parse_integer(text, "weight_grams")} if text else {}
         label = services().orders.buy_return_label(token(), orderid, number, body)
-    except (Conflict, Invalid, NotFound) as error:
+    except (Conflict, Invalid) as error:
+        return refused_label(orderid, error)
+    except NotFound as error:
         return _problem(orderid, forms.error_text(error))
     words = _(
         "Bought for %(cost)s from %(carrier)s; the customer gets an e-mail.",

@@ -17,6 +17,7 @@ from shared.couch.deadline import time_for
 from shared.errors import Unavailable
 
 LEASE_SECONDS: Final = 10
+SAME_TIME_SECONDS: Final = 0.5
 _POLL_SECONDS = 0.05
 
 _ACQUIRE = """
@@ -30,6 +31,13 @@ _RELEASE = (
     "for _, key in ipairs(KEYS) do if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end end"
 )
 
+_PLAN = """
+local known = redis.call('GET', KEYS[1])
+if known and tonumber(known) <= tonumber(ARGV[2]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1
+"""
+
 
 class Locks:
     """The locks of one service; `namespace` (its database's name) keeps them apart from those of others on the same Redis."""
@@ -37,6 +45,7 @@ class Locks:
     def __init__(self, redis: Redis, namespace: str) -> None:
         self._namespace = namespace
         self._acquire, self._release = redis.register_script(_ACQUIRE), redis.register_script(_RELEASE)
+        self._plan = redis.register_script(_PLAN)
 
     @contextmanager
     def hold(self, *names: str, wait: float = 0, lease: float = LEASE_SECONDS) -> Iterator[bool]:
@@ -52,6 +61,14 @@ class Locks:
             if acquired:
                 with suppress(RedisError):
                     self._release(keys, [owner])
+
+    def plan(self, name: str, seconds: float) -> bool:
+        """Whether nobody has planned `name` for a time until `seconds` from now (and SAME_TIME_SECONDS) yet; now it is, so that of many who
+        see that something is due later one asks for it. A plan is over when its time has come. Raises RedisError without Redis."""
+        due = time.time() + seconds
+        key = f"planned:{self._namespace}:{name}"
+        milliseconds = max(1, int(seconds * 1000))
+        return bool(self._plan([key], [due, due + SAME_TIME_SECONDS, milliseconds]))
 
     def _acquired(self, keys: list[str], owner: str, wait: float, lease: float) -> bool:
         ends = time.monotonic() + (time_for(wait) if wait else 0)

@@ -137,12 +137,15 @@ def register(queue: Celery) -> PeriodicJobs:
 
 
 def _advance(deps: Dependencies, orderid: str) -> float | None:
-    """Does what is due of an order; seconds until the job is to come again, or None where the sweep finds what is left."""
+    """Does what is due of an order; seconds until the job is to come again, or None where the sweep finds what is left, or the job was
+    asked for by then already."""
     with deps.locks.hold(f"order {orderid}", lease=LEASE_SECONDS) as acquired:
         if not acquired:
             return LOCKED_RETRY_SECONDS
         wait = fulfilment.advance_order(deps, orderid)
-    return None if wait is None or wait > MAX_COUNTDOWN else wait + 0.05
+    if wait is None or wait > MAX_COUNTDOWN or not deps.locks.plan(f"order {orderid}", wait):
+        return None
+    return wait + 0.05
 
 
 def _advance_several(deps: Dependencies, queue: Celery, orders: list[Subject]) -> None:

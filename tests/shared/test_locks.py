@@ -85,3 +85,15 @@ def test_without_redis_it_is_503():
     locks = Locks(Redis(port=1, socket_connect_timeout=0.2), "x")
     with pytest.raises(Unavailable), locks.hold("a"):
         pass
+
+
+def test_of_many_who_plan_the_same_one_asks_for_it(locks: Locks):
+    assert locks.plan("a", 30)
+    assert not locks.plan("a", 30)
+    assert not locks.plan("a", 60), "it comes before that"
+    assert locks.plan("b", 30)
+    assert locks.plan("a", 5), "sooner"
+    assert not locks.plan("a", 30)
+    assert locks.plan("c", 0.01)
+    time.sleep(0.02)
+    assert locks.plan("c", 30), "its time had come"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import requests
 
+from services.orders import tasks
 from services.orders.actions import fulfilment, parcel_labels
 from services.orders.dependencies import Dependencies
 from services.orders.rules import parcel_labels as rules
@@ -239,6 +240,18 @@ def test_a_cancelled_label_is_given_back_once_and_a_minute_later(
     assert first["refunded"]
     margin = margin_of(deps.orders.order(order["orderid"]))
     assert sum(day.get("labels", 0) for day in margin) == second["cost"]["amount"]
+
+
+def test_while_a_cancelled_label_waits_one_job_does(
+    shop: Shop, order: Order, easypost: EasyPostStandIn, deps: Dependencies
+) -> None:
+    """However often the sweep asks for the order's job."""
+    bought(shop, order)
+    assert shop.post(shop.admin, labels_path(order, "/1/cancellation"), {}).status_code == 201
+    first, *others = (tasks._advance(deps, order["orderid"]) for _ in range(4))
+    assert first is not None
+    assert 0 < first <= 61
+    assert others == [None, None, None]
 
 
 def test_a_parcel_that_left_meanwhile_keeps_its_label(

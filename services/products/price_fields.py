@@ -111,8 +111,8 @@ def indexed_currencies(doc: Mapping[str, Any]) -> list[str]:
 
 
 def _suffix(group: str) -> str:
-    """No server takes a dash in the name of a field that it sorts by; a group's name has no point."""
-    return "_" + group.replace("-", ".")
+    """Nouveau takes letters, digits and underscores in a field's name; a group's name has no capital letters."""
+    return "_" + group.replace("-", "Dash")
 
 
 def _lowest(doc: Mapping[str, Any], group: str, currency: str, amount: int) -> int:

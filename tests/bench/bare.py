@@ -4,18 +4,22 @@ import os
 from typing import Any
 
 import orjson
+import requests
 from flask import Flask, Response, request
+from ibm_cloud_sdk_core import ApiException
 from ibm_cloud_sdk_core.authenticators import BasicAuthenticator
 from ibmcloudant.cloudant_v1 import CloudantV1
 
 from shared.couch import Server
+from shared.errors import Unavailable
 
 NOUVEAU = "nouveau"
 """A search by Nouveau: the operation that only our client has."""
 
 
 def create_app() -> Flask:
-    """`/hello` answers JSON; `/ours` and `/sdk` answer what the last of the posted calls, each {operation, arguments}, gives.
+    """`/hello` answers JSON; `/ours` and `/sdk` answer what the last of the posted calls, each {operation, arguments}, gives. What the
+    database does not answer in time is a 503, as it is of the shop.
 
     The database is what BARE_COUCH_URL, _USERNAME and _PASSWORD name. `/ours` makes the calls through shared/couch, `/sdk` through ibmcloudant as it comes.
     """
@@ -43,6 +47,14 @@ def create_app() -> Flask:
     @app.post("/sdk")
     def by_ibmcloudant() -> Response:
         return _json([by_sdk(**call) for call in orjson.loads(request.data)][-1])
+
+    @app.errorhandler(Unavailable)
+    @app.errorhandler(ApiException)
+    @app.errorhandler(requests.RequestException)
+    def refuse(error: Unavailable | ApiException | requests.RequestException) -> tuple[str, int]:
+        """A refusal for another reason than that the database is away or busy is a fault of the bench."""
+        is_ours = isinstance(error, ApiException) and error.status_code < 500 and error.status_code != 429
+        return str(error), 500 if is_ours else 503
 
     return app
 

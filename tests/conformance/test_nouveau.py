@@ -130,6 +130,21 @@ def test_standard_analysis_has_no_stop_words(couch) -> None:
     couch.delete(db)
 
 
+def test_a_field_whose_name_it_does_not_take_keeps_the_index_from_being_built(couch) -> None:
+    if not couch.has_nouveau():
+        pytest.skip("this server has no Nouveau")
+    db = couch.make("nouveau-names")
+    function = "function (doc) { index('string', '$a_1', 'a'); index('double', doc.name, 1); }"
+    couch.put(db + "/_design/g", {"nouveau": {"all": {"index": function}}})
+    couch.post(db + "/_bulk_docs", {"docs": [{"_id": "a", "name": "price_GBP"}]})
+    assert ids(ask(couch, db, "*:*")) == ["a"]
+    couch.post(db + "/_bulk_docs", {"docs": [{"_id": "b", "name": "price.GBP"}]})
+    refused = couch.post(db + "/_design/g/_nouveau/all", {"q": "*:*"})
+    assert (refused.status_code, refused.json()["error"]) == (400, "bad_request")
+    assert refused.json()["reason"] == r'fields[1].name must match "^\$?[a-zA-Z][a-zA-Z0-9_]*$"'
+    couch.delete(db)
+
+
 @pytest.mark.parametrize(
     ("analyzer", "text", "tokens"),
     [

@@ -16,6 +16,9 @@ from .response import Response
 CONNECT_SECONDS = 2.0
 IDLE_SECONDS = 20
 """A connection unused for so long is not used again: servers close theirs after a minute or more."""
+LIFETIME_SECONDS = 30
+"""A connection older than this is not used again, however busy it is. What leads to several servers (a Service of Kubernetes, a balancer of
+connections) sends new connections only to those that are ready; one that is made would keep to its server for ever."""
 MAX_BODY = 512 * 1024 * 1024
 
 LONG_CALL_SECONDS = 5.0
@@ -152,6 +155,7 @@ def _options() -> dict[int, Any]:
         pycurl.PATH_AS_IS: 1,
         pycurl.MAXCONNECTS: 1,
         pycurl.MAXAGE_CONN: IDLE_SECONDS,
+        pycurl.MAXLIFETIME_CONN: LIFETIME_SECONDS,
         pycurl.MAXFILESIZE_LARGE: MAX_BODY,
         pycurl.TCP_KEEPALIVE: 1,
         pycurl.USERAGENT: "",

@@ -7,6 +7,7 @@ is built again with twice as many.
 
 import hashlib
 import math
+import re
 import shutil
 import struct
 import threading
@@ -19,6 +20,7 @@ from typing import Any
 import orjson
 import tantivy
 
+from ..errors import bad_request
 from .analysis import KEYWORD, Analyzers
 from .answers import AnswerCache
 
@@ -34,6 +36,7 @@ KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of 
 KEPT_QUERIES = 1024
 MOST_BEGUN = 256
 KINDS = ("text", "number", "facet")
+_NOUVEAU_NAME = r"^\$?[a-zA-Z][a-zA-Z0-9_]*$"
 
 Emitted = Sequence[Any]  # [name, value, options] as the index function gave them
 
@@ -89,9 +92,13 @@ def entry(docid: str, seq: int, partition: str | None, emitted: Iterable[Emitted
 
 
 def nouveau_entry(docid: str, seq: int, partition: str | None, emitted: Iterable[dict[str, Any]]) -> Entry:
-    """The same for Nouveau's fields: `{"@type", "name", "value", "store"}` of text, string, double and stored."""
+    """The same for Nouveau's fields: `{"@type", "name", "value", "store"}` of text, string, double and stored. Errors: 400 for a name that
+    Nouveau does not take; one document with such a field keeps the whole index from being built."""
     made = Entry(docid, seq, partition, {"_id": [docid]})
-    for found in emitted:
+    refused = []
+    for number, found in enumerate(emitted):
+        if not _is_nouveau_name(found["name"]):
+            refused.append(f'fields[{number}].name must match "{_NOUVEAU_NAME}"')
         kind, name, value = found["@type"], found["name"], found["value"]
         if kind == "stored" or found.get("store") is True:
             _keep(made.stored, name, value)
@@ -102,7 +109,14 @@ def nouveau_entry(docid: str, seq: int, partition: str | None, emitted: Iterable
         if kind == "string":
             made.facets.setdefault(name, []).append(value)
             made.whole.add(name)
+    if refused:
+        raise bad_request(" and ".join(refused))
     return made
+
+
+@lru_cache(1024)
+def _is_nouveau_name(name: str) -> bool:
+    return re.match(_NOUVEAU_NAME, name) is not None
 
 
 def _keep(stored: dict[str, Any], name: str, value: Any) -> None:

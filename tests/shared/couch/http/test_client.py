@@ -7,6 +7,7 @@ import pytest
 
 from shared.couch.http import Headers, HttpClient, NoResponse, handle
 from tests.shared.couch.http.servers import Connection, answering, headers, response, serving
+from tests.waiting import eventually
 
 SOON = 10.0
 
@@ -62,6 +63,20 @@ def test_methods_follow_each_other_on_one_connection() -> None:
     assert [line.split()[0] for line in server.seen] == b"GET HEAD PUT HEAD DELETE POST GET OPTIONS".split()
     assert [request.endswith(b"{}") for request in server.seen] == [0, 0, 1, 0, 0, 1, 0, 0]
     assert server.connections == 1
+
+
+def test_a_busy_connection_is_made_anew_when_it_is_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind its address there may be another server by then: the one that this leads to may not be ready any more."""
+    monkeypatch.setattr(handle, "LIFETIME_SECONDS", 1)
+    client = HttpClient()
+
+    def is_made_anew() -> bool:
+        assert client.request("GET", server.url + "/x", {}, timeout=SOON).status == 200
+        return server.connections > 1
+
+    with serving(answering) as server:
+        assert not is_made_anew()
+        eventually(is_made_anew, seconds=20)
 
 
 def test_who_needs_no_headers_gets_the_body_alone_and_the_next_one_gets_them_again() -> None:

@@ -106,13 +106,15 @@ class Preferences(StoredDocument):
 
 
 class BasketItem(StoredDocument):
-    """A product in a basket, or a variant of it."""
+    """A product in a basket, or a variant of it. `created`: when it came in, or came to be what an order has left of it; items of an
+    earlier version lack it."""
 
     userid: str
     productid: Annotated[str, Text(1, 100)]
     sku: NotRequired[Annotated[str, Text(1, 64, default="", show_default=False, description="of a variant")]]
     quantity: Annotated[int, Integer(1, MAX_QUANTITY)]
     updated: str
+    created: NotRequired[str]
 
 
 class Wish(StoredDocument):

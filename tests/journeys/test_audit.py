@@ -106,6 +106,7 @@ EXAMPLES = {
     "POST /v1/admin/orders/{orderid}/dispatch": Example({"courier": "Bike", "courierid": "1"}),
     "POST /v1/admin/orders/{orderid}/refunds": Example({"amount": AMOUNT, "reason": "an example"}),
     "POST /v1/admin/orders/{orderid}/emails": Example({"kind": "payment"}),
+    "PUT /v1/admin/orders/{orderid}/gift-recipient": Example({"email": f"{ABSENT}@example.com"}),
     "POST /v1/admin/orders/{orderid}/notes": Example({"text": "an example"}),
     "POST /v1/admin/orders/{orderid}/returns/{number}/refusal": Example({"reason": "an example"}),
     "POST /v1/admin/orders/{orderid}/returns/{number}/receipt": Example(

@@ -65,7 +65,10 @@ def finish_cancellation(deps: Dependencies, found: OrderDocuments) -> OrderDocum
         return found
 
 
-def cancel_unfulfillable(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
-    """Paid, but the goods are gone: cancelled by the shop and paid back, unless they are with the courier already."""
-    found = decide_to_cancel(deps, found, "out_of_stock", "shop")
+def cancel_unfulfillable(
+    deps: Dependencies, found: OrderDocuments, reason: str = "out_of_stock"
+) -> OrderDocuments:
+    """Paid, but the goods (or what a gift card was to pay: `balance_spent`) are gone: cancelled by the shop and paid back, unless they are with
+    the courier already."""
+    found = decide_to_cancel(deps, found, reason, "shop")
     return finish_cancellation(deps, found) if found.is_being_cancelled else found

@@ -313,7 +313,8 @@ def _record_payment(checkout: Checkout) -> str:
     if order["userid"]:
         deps.recent.remember(order["userid"], order["orderid"])
     if gone or not held:
-        checkout.found = cancel_unfulfillable(deps, checkout.found)
+        reason = BalanceSpent.code if not held else OutOfStock.code
+        checkout.found = cancel_unfulfillable(deps, checkout.found, reason)
     checkout.refusal = None
     return "goods_gone" if _is_cancelled_by_shop(checkout.found) else "recorded"
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from services.orders.actions import code_uses, credits
+from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies
 from services.orders.documents import ATTEMPT_OUTCOME, order_key
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.credits import AttemptEnded, Chain, credits_of, is_covered, key_of
+from services.orders.rules.credits import AttemptEnded, BalanceSpent, Chain, credits_of, is_covered
 from services.orders.rules.manual_payments import is_manual
 from services.orders.rules.writing import event_fields
 
@@ -24,9 +25,8 @@ def take(deps: Dependencies, found: OrderDocuments, known: Mapping[str, Chain]) 
     order = found.order
     if not code_uses.take(deps, found):
         raise AttemptEnded(ENDED)
-    by = f"user {order['userid']}" if order["userid"] else "guest"
     for credit in credits_of(order):
-        credits.spend(deps, credit, order["orderid"], by, known.get(credit["id"]))
+        credits.spend(deps, credit, order["orderid"], spender(order), known.get(credit["id"]))
     if _is_decided_here(found) and not _decided_paid(deps, found, paid=True):
         raise AttemptEnded(ENDED)
 
@@ -50,11 +50,29 @@ def end(deps: Dependencies, found: OrderDocuments) -> bool:
 
 
 def are_held(deps: Dependencies, found: OrderDocuments) -> bool:
-    """Whether all that the order was to take is taken and was not given back."""
-    return bool(found.order.get("exchange_of")) or all(
-        deps.credits.chain(key_of(credit)).spent_by(found.order["orderid"])
-        for credit in credits_of(found.order)
-    )
+    """Whether the order has all credits that it was to take and that were not given back. What it lost to another order, where both wrote the
+    same entry, it takes again while there is enough."""
+    order = found.order
+    if order.get("exchange_of"):
+        return True
+    try:
+        for credit in credits_of(order):
+            credits.spend(deps, credit, order["orderid"], spender(order))
+    except (AttemptEnded, BalanceSpent):
+        return False
+    return True
+
+
+def record(deps: Dependencies, found: OrderDocuments) -> None:
+    """What gift cards and store credit paid of a paid order stands in their chains. 1 partition query for each."""
+    order = found.order
+    for credit in [] if order.get("exchange_of") else found.require_payment().get("credits", []):
+        credits.record_spent(deps, credit, order["orderid"], spender(order))
+
+
+def spender(order: Order) -> str:
+    """Who spends, as entries name them."""
+    return f"user {order['userid']}" if order["userid"] else "guest"
 
 
 def _is_decided_here(found: OrderDocuments) -> bool:

@@ -5,7 +5,8 @@ the order's that a majority of the copies gave it to. Giving back also changes t
 slow checkout that comes after it gets none, and finds its attempt ended.
 """
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from services.orders.actions.planned_uses import choose_slot, customer_use_ids, open_customer_uses
@@ -25,7 +26,9 @@ from services.orders.rules.pricing import PriceChanged, not_valid, used_up
 from services.orders.rules.progress import CANCELLED
 from services.orders.rules.promotion_uses import Standing, kept_use
 from shared.clock import timestamp
-from shared.errors import AisleError
+from shared.errors import AisleError, Conflict, Invalid
+
+log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 100
 NO_SLOT: Final[ChosenSlot] = {"promotion": "", "number": 0, "rev": ""}
@@ -55,12 +58,15 @@ def give_back(deps: Dependencies, found: OrderDocuments) -> None:
 
 
 def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
-    """Of several revisions of a use that of the order which has it stays; how many went, none while that cannot be told."""
-    orderids = {leaf["orderid"] for leaf in leaves if not leaf["free"]}
-    standing = {orderid: standing_of(deps.orders.order(orderid)) for orderid in orderids}
-    docid, promotion = leaves[0]["_id"], leaves[0]["promotion"]
-    slots = [] if "customer" in leaves[0] else deps.promotions.uses(promotion)
-    stays = kept_use(leaves, standing, {use["orderid"] for use in slots if use["_id"] != docid})
+    """Of several revisions of a use that of the order which has it stays; how many went, none while that cannot be told.
+
+    An order that loses it without having another one takes another one, if one is left: it may have been told that it has one.
+    """
+    orders = {leaf["orderid"]: deps.orders.order(leaf["orderid"]) for leaf in leaves if not leaf["free"]}
+    standing = {orderid: standing_of(found) for orderid, found in orders.items()}
+    docid = leaves[0]["_id"]
+    others = _uses_beside(deps, leaves[0], list(orders.values()))
+    stays = kept_use(leaves, standing, {use["orderid"] for use in others if use["_id"] != docid})
     if stays is None:
         return 0
     going = [leaf for leaf in leaves if leaf is not stays]
@@ -68,7 +74,40 @@ def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
         deps.orders.remove_revision(docid, leaf["_rev"])
     if not stays["free"] and standing[stays["orderid"]] is Standing.ENDED:
         deps.promotions.write([_freed(stays)])
+    for orderid in orders.keys() - {stays["orderid"]}:
+        if standing[orderid] is not Standing.ENDED:
+            _take_another(deps, orders[orderid], leaves[0])
     return len(going)
+
+
+def _uses_beside(
+    deps: Dependencies, use: PromotionUse, orders: Sequence[OrderDocuments]
+) -> Collection[PromotionUse]:
+    """All slots of the promotion; all that its customer can have, of one of a customer's. 1 partition query or 1 read."""
+    if "customer" not in use:
+        return deps.promotions.uses(use["promotion"])
+    planned = [plan for found in orders if (plan := _planned(found, use["promotion"]))]
+    most = max((plan.get("per_customer", 0) for plan in planned), default=0)
+    return deps.promotions.read(customer_use_ids(use["promotion"], use["customer"], most)).values()
+
+
+def _take_another(deps: Dependencies, found: OrderDocuments, use: PromotionUse) -> None:
+    """Nothing where the order has one, also where two workers decided against it at once. What is one too many is only logged."""
+    planned = _planned(found, use["promotion"])
+    if planned is None:
+        return
+    try:
+        if "customer" in use:
+            _take_customer_use(deps, found.order, planned, use["customer"])
+        else:
+            _take_slot(deps, found.order, planned)
+    except (Conflict, Invalid):
+        log.warning("promotion %s: order %s has no use of its own", use["promotion"], found.order["orderid"])
+
+
+def _planned(found: OrderDocuments, promotion: str) -> PlannedUse | None:
+    uses = found.order.get("uses", []) if found.exists else []
+    return next((use for use in uses if use["promotion"] == promotion), None)
 
 
 def standing_of(found: OrderDocuments) -> Standing:

@@ -1,5 +1,6 @@
 """Spending and giving back what gift cards and store credit hold, once each, beside any number of others."""
 
+import logging
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,8 @@ from services.orders.rules.credits import (
 from services.orders.rules.promotion_uses import Standing
 from shared.errors import Unavailable
 
+log = logging.getLogger(__name__)
+
 MAX_SECONDS: Final = 8.0
 MAX_PAUSE: Final = 0.03
 
@@ -58,6 +61,19 @@ def spend(
         return Change(-credit["amount"]["amount"], SPENT, orderid, by, orderid=orderid)
 
     append(deps, key_of(credit), change, known)
+
+
+def record_spent(deps: Dependencies, credit: CreditPayment, orderid: str, by: str) -> None:
+    """What a paid order has spent stands in the chain, once: where its entry gave way to another order's while it was charged, the balance
+    may be below 0 afterwards, and says what was spent twice."""
+
+    def change(chain: Chain) -> Change | None:
+        if chain.found(orderid, SPENT) or chain.is_closed_for(orderid):
+            return None
+        log.error("order %s: %s was spent by another order as well", orderid, credit["name"])
+        return Change(-credit["amount"]["amount"], SPENT, orderid, by, orderid=orderid, owed=True)
+
+    append(deps, key_of(credit), change)
 
 
 def close(deps: Dependencies, credit: CreditPayment, orderid: str) -> bool:

@@ -9,7 +9,8 @@ from services.orders.declarations.order import Customer, Order, name_of
 from services.orders.declarations.parts import AppliedTax, Line, line_key
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.credits import credits_of, to_charge
+from services.orders.rules.credits import BalanceSpent, credits_of, to_charge
+from services.orders.rules.gift_card_delivery import NOBODY
 from services.orders.rules.identity import guest_token
 from services.orders.rules.progress import PAYMENT_LINK
 from services.orders.rules.shipping_text import shipping_text
@@ -31,7 +32,6 @@ _SUBJECTS = {
     PAYMENT_LINK: _("Please pay for your order %(order)s"),
 }
 
-NOBODY = "nobody"
 Composer = Callable[[Dependencies, OrderDocuments, str], Email]
 
 
@@ -219,6 +219,12 @@ def _body(found: OrderDocuments, kind: str) -> str:
         return gettext(
             "the payment of %(total)s did not come through, so nothing was ordered and nothing was charged. You can order again.",
             total=total,
+        )
+    if found.cancellation and found.cancellation["reason"] == BalanceSpent.code:
+        return gettext(
+            "your gift card or store credit was spent on another order before you paid this one, so it was cancelled; "
+            "the %(total)s that you paid go back the way you paid.",
+            total=localized(found.require_payment()["total"]),
         )
     return gettext("your order was cancelled and %(total)s are paid back the way you paid.", total=total)
 

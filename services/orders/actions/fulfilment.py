@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 
-from services.orders.actions import emails
+from services.orders.actions import claims, emails
 from services.orders.actions.backorders import check_stock
 from services.orders.actions.cancellation import cancel_unfulfillable, finish_cancellation
 from services.orders.actions.captures import capture_dispatched
@@ -71,6 +71,7 @@ def advance_order(deps: Dependencies, orderid: str) -> float | None:
 
 def _confirm(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
     order = found.order
+    claims.record(deps, found)
     if (
         not found.require_payment().get("sold")
         and found.cancellation is None
@@ -82,8 +83,8 @@ def _confirm(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
             found = cancel_unfulfillable(deps, found)
     found = check_stock(deps, found)
     if order["userid"] is not None:
-        keys = [line_key(line) for line in order["basket"]]
-        deps.users.clear_basket(order["userid"], keys, order["date"])
+        bought = {line_key(line): line["quantity"] for line in order["basket"]}
+        deps.users.clear_basket(order["userid"], bought, order["date"])
     return _notify(deps, found, "payment")
 
 

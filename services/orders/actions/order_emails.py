@@ -12,6 +12,7 @@ from services.orders.declarations.events import ResentEmail
 from services.orders.dependencies import Dependencies
 from services.orders.documents import GIFT_CARDS_SENT, NOTICE, RESENT_EMAIL, order_key
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.gift_card_delivery import GIFT_CARDS
 from services.orders.rules.order_answers import payment_page
 from services.orders.rules.progress import PAYMENT_LINK
 from services.orders.rules.writing import event_fields
@@ -20,7 +21,6 @@ from shared.errors import Conflict, NotFound
 from shared.mail import Email
 from shared.translation import language_active
 
-GIFT_CARDS = "gift-cards"
 SENT = "sent"
 
 

@@ -10,6 +10,7 @@ from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.dependencies import Dependencies
 from services.orders.rules.archive import archived_of
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.gift_card_delivery import gift_card_delivery
 from services.orders.rules.identity import guest_token
 from services.orders.rules.order_answers import summary_of, whole_order
 from services.orders.rules.periods import Span
@@ -127,6 +128,8 @@ def order_answer(deps: Dependencies, found: OrderDocuments, *, for_staff: bool =
     answer = whole_order(found, for_staff=for_staff)
     if for_staff:
         answer["first_order"] = known_first(found)
+    if delivery := gift_card_delivery(found):
+        answer["gift_card_delivery"] = delivery
     arrived = found.last_delivery
     last = last_day_to_return(arrived, deps.terms.returns.days) if arrived else None
     answer["returnable_until"] = iso(last) if last else None

@@ -162,7 +162,7 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 
     What staff took in cash or otherwise they pay back themselves: `record_refund`.
     Of money that is only reserved a refund is what is not captured: `rules.captures`; the whole is released. What another order's
-    reserved money has paid for, in an exchange, waits until that is captured: a provider pays back nothing that it has not taken.
+    reserved money has paid for, in an exchange, waits until that is captured: a provider pays back nothing that it has not taken. Gift cards and store credit get their part at once.
     """
     payment = found.require_payment()
     for refund in found.refunds:
@@ -174,10 +174,12 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         if found.is_exchanged(refund):
             _, back, part = moved_money(refund)
         firsts = _first_orders(deps, back)
-        if any(first.was_reserved and not first.captured for first in firsts.values()):
-            continue
+        waiting = {id for id, first in firsts.items() if first.was_reserved and not first.captured}
         for credit in back:
-            _give_credit_back(deps, credit, orderid, refund, firsts)
+            if credit["kind"] != EXCHANGE or credit["id"] not in waiting:
+                _give_credit_back(deps, credit, orderid, refund, firsts)
+        if waiting:
+            continue
         if part and refund.get("by_hand"):
             continue
         ref: str | None = payment["provider_ref"]

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from services.orders.clients.payments import PaymentDeclined
+from services.orders.clients.payments import CardNotSaved
 from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies
 from shared.couch import Doc
@@ -20,11 +20,11 @@ def saved_methods(deps: Dependencies, userid: str) -> list[Doc]:
 
 
 def token_of(deps: Dependencies, order: Order, payment: dict[str, Any]) -> tuple[str, str]:
-    """What is charged, and whose it is where it is saved: 1 read then. Raises PaymentDeclined where the buyer keeps nothing."""
+    """What is charged, and whose it is where it is saved: 1 read then. Raises CardNotSaved where the buyer keeps nothing."""
     if "saved_method" not in payment:
         return payment["token"], ""
     userid, provider = order["userid"], order["provider"]
     known = deps.orders.payment_customer(userid, provider) if userid else None
     if known is None or not known["provider_ref"]:
-        raise PaymentDeclined("This card is not kept any more: choose another way to pay.")
+        raise CardNotSaved
     return payment["saved_method"], known["provider_ref"]

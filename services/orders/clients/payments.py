@@ -29,6 +29,13 @@ class PaymentDeclined(PaymentRequired):
     code, title = "payment_declined", "The payment was declined"
 
 
+class CardNotSaved(PaymentDeclined):
+    """No bank was asked: the customer does not keep this card at the provider any more."""
+
+    def __init__(self) -> None:
+        super().__init__("This card is not saved any more. Choose another.", decline_code="card_not_saved")
+
+
 class PaymentClosed(Conflict):
     """The order was closed at the provider before this charge."""
 

@@ -36,10 +36,12 @@ class Users:
         customer: Doc = self._client.get(f"/v1/internal/users/{quote(userid, safe='')}/checkout")
         return customer
 
-    def clear_basket(self, userid: str, keys: list[str], date: str) -> None:
-        """What was ordered on `date` leaves the basket; `keys` as `line_key` gives them."""
+    def clear_basket(self, userid: str, bought: Mapping[str, int], date: str) -> None:
+        """What was ordered on `date` leaves the basket; how many by keys as `line_key` gives them."""
         path = f"/v1/internal/users/{quote(userid, safe='')}/basket/clear"
-        self._client.post(path, {"productids": keys, "date": date}, idempotent=True)
+        self._client.post(
+            path, {"productids": list(bought), "date": date, "quantities": dict(bought)}, idempotent=True
+        )
 
 
 class Products:

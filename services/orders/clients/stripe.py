@@ -15,6 +15,7 @@ import orjson
 
 from services.orders.clients import signatures
 from services.orders.clients.payments import (
+    CardNotSaved,
     Charge,
     PaymentClosed,
     PaymentDeclined,
@@ -26,6 +27,7 @@ from services.orders.clients.stripe_api import (
     AmountNotTaken,
     Json,
     KeyUsedOtherwise,
+    MethodNotTaken,
     StripeApi,
     StripeRefused,
 )
@@ -87,6 +89,10 @@ class StripeProvider:
             confirmed = self._api.post(f"{path}/confirm", asked, _end_key(intent))
         except KeyUsedOtherwise as first:
             raise PaymentClosed("This order was closed before it was paid; place it again.") from first
+        except (MethodNotTaken, StripeRefused) as refusal:
+            if customer and not self._keeps(customer, token):
+                raise CardNotSaved from refusal
+            raise
         if confirmed["status"] not in _TAKEN:
             raise PaymentDeclined(f"The payment needs more from the customer ({confirmed['status']}).")
         return charge_of(confirmed)
@@ -127,7 +133,14 @@ class StripeProvider:
         try:
             self._api.post(path, {"customer": customer}, f"{orderid}-customer")
         except StripeRefused as refusal:
-            raise PaymentDeclined("This card is not kept any more: choose another way to pay.") from refusal
+            raise CardNotSaved from refusal
+
+    def _keeps(self, customer: str, method: str) -> bool:
+        """Of a card that was taken off a customer Stripe's refusal names no reason that could be told from others."""
+        try:
+            return method in {saved.id for saved in self.hosted.saved_methods(customer)}
+        except StripeRefused:
+            return False
 
     def _intent(self, orderid: str, total: Money) -> Json:
         """The order's one payment intent: made the first time, met again by its idempotency key ever after."""

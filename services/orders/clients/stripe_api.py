@@ -23,6 +23,10 @@ class StripeRefused(AisleError):
     code, title = "payment_provider_refused", "The payment provider refused our request"
 
 
+class MethodNotTaken(PaymentDeclined):
+    """Stripe does not know this payment method, or not as one that can be charged: no bank was asked."""
+
+
 class AmountNotTaken(StripeRefused):
     """Too little, too much, or with decimals that Stripe does not take of this currency: nothing was made."""
 
@@ -75,8 +79,10 @@ class StripeApi:
 
 def _error(status: int, said: Json) -> AisleError:
     detail = str(said.get("message") or f"Stripe answered {status}.")
-    if status == 402 or said.get("type") == "card_error" or said.get("param") == "payment_method":
-        return PaymentDeclined(detail, decline_code=said.get("decline_code") or said.get("code"))
+    is_declined = status == 402 or said.get("type") == "card_error"
+    if is_declined or said.get("param") == "payment_method":
+        kind = PaymentDeclined if is_declined else MethodNotTaken
+        return kind(detail, decline_code=said.get("decline_code") or said.get("code"))
     if status in (409, 429) or status >= 500:
         return ProviderUnavailable(detail)
     if said.get("type") == "idempotency_error":

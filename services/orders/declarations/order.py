@@ -152,7 +152,8 @@ class Order(StoredDocument):
 
 
 class Customer(StoredDocument):
-    """Whom an order is for: the one document that erasing a person overwrites. `gift_recipient` {email, name, message} gets its gift cards.
+    """Whom an order is for: the one document that erasing a person overwrites. `gift_recipient` {email, name, message} gets its gift cards,
+    since `gift_recipient_since` where staff corrected the address.
 
     `first`: of a guest who was erased, whether it was their first order.
     """
@@ -163,6 +164,7 @@ class Customer(StoredDocument):
     email: str
     deliveryAddress: Any
     gift_recipient: NotRequired[dict[str, str]]
+    gift_recipient_since: NotRequired[str]
     first: NotRequired[bool]
     erased: NotRequired[str]
     mail_limited: NotRequired[bool]

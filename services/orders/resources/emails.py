@@ -4,10 +4,11 @@ from typing import Any
 
 from flask import Response
 
+from services.orders.actions import gift_recipients, reading
 from services.orders.actions import order_emails as act
-from services.orders.actions import reading
 from services.orders.resources.context import dependencies
-from services.orders.resources.requester import actor
+from services.orders.resources.requester import actor, order_response
+from services.orders.schemas import answers
 from services.orders.schemas import emails as schemas
 from shared.web import Blueprint, PageArgs, audited, json_answer, require_role, short_list_answer
 from shared.web.idempotency import OPTIONAL_KEY, idempotent_id
@@ -43,6 +44,22 @@ def send_again(body: dict[str, str], orderid: str) -> Response:
     return json_answer(
         {"kind": sent["kind"], "date": sent["date"], "result": act.SENT, "by": sent["by"]}, 201
     )
+
+
+@emails.put("/<string:orderid>/gift-recipient")
+@require_role("admin", "staff")
+@emails.doc(parameters=[OPTIONAL_KEY])
+@emails.arguments(schemas.GiftRecipientCorrection)
+@emails.response(200, answers.Order)
+@emails.alt_response(404, "NOT_FOUND")
+@emails.alt_response(409, "CONFLICT")
+@audited("correct recipient of order", "orderid")
+def correct_recipient(body: dict[str, str], orderid: str) -> Response:
+    """Name who gets the order's gift cards; the codes, where they are out, are sent to that address, too"""
+    deps = dependencies()
+    found = reading.any_order(deps, orderid)
+    found = gift_recipients.correct(deps, found, body["email"], body["name"], actor(), idempotent_id())
+    return order_response(found)
 
 
 @emails.get("/<string:orderid>/emails/<string:kind>")

@@ -67,7 +67,8 @@ class CreditKey:
 
 @dataclass(frozen=True)
 class Change:
-    """What an entry does: `delta` minor units, for which `reason`, once for a `reference`."""
+    """What an entry does: `delta` minor units, for which `reason`, once for a `reference`; one that is `owed` also where less than nothing is
+    left."""
 
     delta: int
     reason: str
@@ -75,6 +76,7 @@ class Change:
     by: str
     note: str = ""
     orderid: str = ""
+    owed: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Chain:
     def following(self, change: Change, about: Mapping[str, str] | None = None) -> CreditEntry:
         """The next entry; `about` is what a first one says of the card. Raises BalanceSpent when it would leave less than nothing."""
         balance = self.balance + change.delta
-        if change.delta < 0 and balance < 0:
+        if change.delta < 0 and balance < 0 and not change.owed:
             left = money(max(0, self.balance), self.currency)
             raise BalanceSpent(
                 f"It was spent meanwhile: {shown(left)} are left. Nothing was charged.", balance=left
@@ -171,8 +173,9 @@ def settled(
     """Of several revisions of one number the one that stays, and those whose doing is written behind it; the others only go.
 
     Of those who wrote a number at most one was told that it is theirs. An order that was paid was, when what it spent is under no other
-    number: what an open order wrote beside it was refused, and that order asks again. A request that was sent again to another node may
-    have written for the same order as well; it spends once.
+    number: what an open order wrote beside it was refused, and that order asks again. Of several open ones the earliest stays, and the
+    others as far as the balance goes: whose part goes finds it spent when it asks again, or is paid on the provider's page. A request that
+    was sent again to another node may have written for the same order as well; it spends once.
     """
     by_time = sorted(leaves, key=lambda leaf: (leaf["date"], leaf["mark"]))
     undone = [leaf for leaf in by_time if not is_elsewhere(leaf, chain)]
@@ -185,7 +188,22 @@ def settled(
         and not _is_of_one_attempt(leaf, stays)
         and not (is_told and leaf["reason"] == SPENT and _standing(leaf, standing) is Standing.OPEN)
     ]
-    return stays, behind
+    return stays, _covered(behind, chain, stays, standing)
+
+
+def _covered(
+    behind: Sequence[CreditEntry], chain: Chain, stays: CreditEntry, standing: Mapping[str, Standing]
+) -> list[CreditEntry]:
+    """Without what open orders spent that would leave less than nothing."""
+    others = [leaves for leaves in chain.slots if leaves[0]["number"] != stays["number"]]
+    left = sum(min(leaf["delta"] for leaf in leaves) for leaves in others) + stays["delta"]
+    kept = []
+    for leaf in behind:
+        is_open = leaf["reason"] == SPENT and _standing(leaf, standing) is Standing.OPEN
+        if not is_open or left + leaf["delta"] >= 0:
+            kept.append(leaf)
+            left += leaf["delta"]
+    return kept
 
 
 def _precedence(leaf: CreditEntry, standing: Mapping[str, Standing]) -> int:

@@ -260,6 +260,14 @@ class Oversold(response_schema("OversoldFields", stall.OVERSOLD_FIELDS)):  # typ
     )
 
 
+class GiftCardDelivery(Shape):
+    """The codes of the gift cards that were bought go out by e-mail."""
+
+    email = ma.fields.String(metadata={"description": "of whom they are for, or of the customer"})
+    name = ma.fields.String()
+    sent = Time(allow_none=True, metadata={"description": "the last time to this address"})
+
+
 class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore[misc]  # made from the declaration
     """An order: what was bought never changes, what happened next is added."""
 
@@ -308,6 +316,10 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
     refunds = ma.fields.List(ma.fields.Nested(Refund))
     returns = ma.fields.List(ma.fields.Nested(Return))
     timeline = ma.fields.List(ma.fields.Nested(Step))
+    gift_card_delivery = ma.fields.Nested(
+        GiftCardDelivery,
+        metadata={"description": "of an order with gift cards, until its customer is erased"},
+    )
     labels = ma.fields.List(
         ma.fields.Nested(ParcelLabel),
         metadata={

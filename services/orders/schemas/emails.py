@@ -13,6 +13,13 @@ class EmailKind(Shape):
     )
 
 
+class GiftRecipientCorrection(Shape):
+    """Who gets the codes of an order's gift cards now; the message to them stays."""
+
+    email = ma.fields.Email(required=True, validate=ma.validate.Length(3, 254))
+    name = Text(0, 200, load_default="")
+
+
 class PreviewArgs(Shape):
     language = ma.fields.String(
         load_default="",

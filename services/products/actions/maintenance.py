@@ -207,10 +207,10 @@ def correct_stock(
 
 
 def _orders_in_doubt(deps: Dependencies, line: Line) -> set[str]:
-    """Whose slots of a product have several revisions. 1 global query, and the reads of those slots."""
+    """Whose slots of a product have several revisions. 1 global query for each page of what was written apart, and the reads of those slots."""
     prefix = document_id(partition_of(line.taxonomy), slot_prefix(line.key))
     found: set[str] = set()
-    for row in deps.catalogue.conflicts(PAGE):
+    for row in deps.catalogue.all_conflicts(PAGE):
         if row["id"].startswith(prefix):
             with suppress(NoSuchDocument):
                 found.update(leaf.get("orderid", "") for leaf in deps.ledger.leaves(row["id"]))

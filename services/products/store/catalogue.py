@@ -1,6 +1,6 @@
 """Reads and writes of products and their price history."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from services.products.declarations.product import Product
@@ -276,6 +276,15 @@ class Catalogue:
     def conflicts(self, limit: int) -> list[dict[str, Any]]:
         """Documents with conflicting revisions, {id, key: type, value: revisions}. 1 global query, for the worker."""
         return self._database.across_partitions.view(CONFLICTS, limit=limit)
+
+    def all_conflicts(self, page: int) -> Iterator[dict[str, Any]]:
+        """Every one of them. 1 global query for each `page` of them, for the worker."""
+        cursor: str | None = None
+        while True:
+            found = self._database.across_partitions.view_page(CONFLICTS, limit=page, cursor=cursor)
+            yield from found.items
+            if (cursor := found.next) is None:
+                return
 
     def get(self, docid: str, rev: str | None = None) -> Doc:
         return self._database.get(docid, rev=rev)

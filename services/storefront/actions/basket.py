@@ -184,6 +184,6 @@ def take_bought_as_guest(users: Users, token: str, bought: Mapping[str, int]) ->
         log.warning("what a guest bought stays in the basket: %s", error)
 
 
-def remove_ordered(users: Users, userid: str, keys: Iterable[str], date: str) -> None:
+def remove_ordered(users: Users, userid: str, bought: Mapping[str, int], date: str) -> None:
     """Takes out of the basket what was ordered at `date`. What fails here the worker does a little later."""
-    attempt(partial(users.clear_bought, userid, list(keys), date), None)()
+    attempt(partial(users.clear_bought, userid, bought, date), None)()

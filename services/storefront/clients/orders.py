@@ -240,6 +240,11 @@ class Orders(Drafts, Stall):
     def correct_gift_card(self, token: str, id: str, body: Json, key: str) -> Json:
         return self.http.put(f"/v1/admin/gift-cards/{segment(id)}", body, token=token, headers=once(key))
 
+    def correct_gift_recipient(self, token: str, orderid: str, body: Json, key: str) -> Json:
+        """The codes of an order's gift cards, where they are out, go to this address, too."""
+        path = f"/v1/admin/orders/{segment(orderid)}/gift-recipient"
+        return self.http.put(path, body, token=token, headers=once(key), deadline=10)
+
     def customers_store_credit(self, token: str, userid: str) -> list[Json]:
         """With all that happened to it."""
         return list(self.http.get(f"/v1/admin/store-credit/{segment(userid)}", token=token)["items"])

@@ -113,9 +113,9 @@ class Users(Customers):
     def cancel_stock_alert(self, token: str) -> None:
         self.http.post("/v1/users/stock-alerts/cancellation", {"token": token}, token=ANONYMOUS)
 
-    def clear_bought(self, userid: str, productids: list[str], date: str) -> None:
+    def clear_bought(self, userid: str, bought: Mapping[str, int], date: str) -> None:
         """CallCounts as a service; what was put in after `date` stays."""
-        body = {"productids": productids, "date": date}
+        body = {"productids": list(bought), "date": date, "quantities": dict(bought)}
         self.http.post(f"/v1/internal/users/{segment(userid)}/basket/clear", body, idempotent=True)
 
     def staff(self, token: str) -> Json:

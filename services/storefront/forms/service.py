@@ -145,6 +145,12 @@ STORE_CREDIT = (
 NOTE = (Field("text", _("Note"), "textarea", max_length=2000, help=_("Customers do not see it.")),)
 
 
+GIFT_RECIPIENT = (
+    Field("email", _("E-mail of the recipient"), "email", max_length=254),
+    Field("name", _("Name of the recipient"), required=False),
+)
+
+
 RETURN_REFUSAL = (Field("reason", _("Why"), max_length=500, help=_("The customer reads it.")),)
 
 

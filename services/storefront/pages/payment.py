@@ -113,7 +113,14 @@ def _settle(order: Json) -> None:
 
 
 def _say_thanks(order: Json) -> None:
-    if order["status"] == "cancelled":
+    if order["status"] == "cancelled" and order["cancellation"]["reason"] == "balance_spent":
+        flash(
+            _(
+                "Your gift card or store credit was spent on another order before you paid: you get back what you paid."
+            ),
+            "bad",
+        )
+    elif order["status"] == "cancelled":
         flash(_("What you bought was sold out by the time you paid: you get all of it back."), "bad")
     elif order["payment"]:
         flash(_("Thank you! Your order is placed."), "good")

@@ -41,6 +41,7 @@ _ACTIONS: Final = {
     "archive orders": gettext_noop("Moved the orders of a year into the archive"),
     "restore orders": gettext_noop("Brought orders back from the archive"),
     "send e-mail again": gettext_noop("Sent an e-mail again"),
+    "correct recipient of order": gettext_noop("Named another recipient of gift cards"),
     "add draft order": gettext_noop("Made a draft order"),
     "change draft order": gettext_noop("Changed a draft order"),
     "remove draft order": gettext_noop("Removed a draft order"),

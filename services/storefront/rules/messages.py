@@ -188,6 +188,8 @@ def _code_not_valid(error: AisleError, names: Names) -> str:
 
 
 def _declined(error: AisleError, names: Names) -> str:
+    if error.extra.get("decline_code") == "card_not_saved":
+        return gettext(_("This card is not saved any more. Choose another."))
     if error.extra.get("decline_code") == "authentication_required":
         return gettext(
             _(

@@ -1,5 +1,6 @@
 """The basket: one document for each item, shared by all devices, priced live when it is shown."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,10 +143,25 @@ def clear(deps: Dependencies, userid: str) -> None:
     _delete(deps, BASKET_ITEM.among(deps.store.documents_with_prefix(userid, PREFIX)))
 
 
-def remove_bought(deps: Dependencies, userid: str, productids: list[str], date: str) -> None:
-    """Takes out what was ordered on `date` (SKUs, or productids of what has no variants); what was put in later stays, however late this comes. 1 partition query, 1 write."""
+def remove_bought(
+    deps: Dependencies, userid: str, productids: list[str], date: str, quantities: Mapping[str, int]
+) -> None:
+    """Takes out what was ordered on `date` (SKUs, or productids of what has no variants); what was put in later stays, however late and often
+    this comes: of an item that was there, and is more by now, what is more than the `quantities` ordered. 1 partition query, 1 write."""
     docs = BASKET_ITEM.among(deps.store.documents_with_prefix(userid, PREFIX))
-    _delete(deps, [doc for doc in docs if basket_key(doc) in productids and doc["updated"] <= date])
+    ordered = [doc for doc in docs if basket_key(doc) in productids and created(doc) <= date]
+    left = {
+        doc["_id"]: doc["quantity"] - quantities.get(basket_key(doc), 0) if doc["updated"] > date else 0
+        for doc in ordered
+    }
+    _delete(deps, [doc for doc in ordered if left[doc["_id"]] <= 0])
+    less = [doc for doc in ordered if 0 < left[doc["_id"]] < doc["quantity"]]
+    if less:
+        deps.store.put_many({**doc, "quantity": left[doc["_id"]], "created": doc["updated"]} for doc in less)
+
+
+def created(item: BasketItem) -> str:
+    return item.get("created", item["updated"])
 
 
 def _delete(deps: Dependencies, gone: list[BasketItem]) -> None:
@@ -203,5 +219,7 @@ def item_document(
 ) -> BasketItem:
     """An item as it is written over the `present` one."""
     docid = user_document(userid, PREFIX + basket_key(named))
-    item = BASKET_ITEM.build(docid, userid=userid, **named, quantity=quantity, updated=timestamp())
+    moment = timestamp()
+    since = created(present) if present else moment
+    item = BASKET_ITEM.build(docid, userid=userid, **named, quantity=quantity, updated=moment, created=since)
     return {**item, "_rev": present["_rev"]} if present else item

@@ -30,7 +30,7 @@ def checkout(userid: str) -> Response:
 @internal.response(204)
 def clear_basket(body: dict[str, Any], userid: str) -> Response:
     """Take products bought at that moment out of the basket; may be repeated"""
-    baskets.remove_bought(dependencies(), userid, body["productids"], body["date"])
+    baskets.remove_bought(dependencies(), userid, body["productids"], body["date"], body["quantities"])
     return nothing()
 
 

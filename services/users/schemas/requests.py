@@ -171,6 +171,14 @@ class Bought(Shape):
         web.Text(1, 100), required=True, validate=ma.validate.Length(max=MAX_BASKET_ITEMS)
     )
     date = web.Time(required=True)
+    quantities = ma.fields.Dict(
+        keys=web.Text(1, 100),
+        values=ma.fields.Integer(strict=True),
+        load_default=dict,
+        metadata={
+            "description": "how many of each were bought: of an item that is more by now the rest stays"
+        },
+    )
 
 
 class LogoutArgs(Shape):

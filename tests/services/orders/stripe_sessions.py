@@ -41,6 +41,7 @@ class Sessions:
         self.customers: dict[str, Json] = {}
         self.cards: dict[str, int] = {}
         self.methods: dict[str, list[Json]] = {}
+        self.detached: set[str] = set()
         self.events: list[Json] = []
         self.multicapture = False
 
@@ -157,6 +158,11 @@ class Sessions:
         }
         self.methods.setdefault(customer, []).append(method)
         return str(method["id"])
+
+    def detach(self, customer: str, method: str) -> None:
+        """The customer takes a card off their account with Stripe."""
+        self.methods[customer] = [each for each in self.methods[customer] if each["id"] != method]
+        self.detached.add(method)
 
     def of(self, orderid: str) -> list[Json]:
         return [each for each in self.sessions.values() if each["metadata"]["orderid"] == orderid]

@@ -21,6 +21,7 @@ API_KEY = "sk_test_standin"
 _CREATED = {"amount", "currency", "metadata[orderid]", "payment_method_types[]"}
 MOST_CAPTURES = 50
 SMALLEST = {"gbp": 30, "eur": 50, "usd": 50}
+_DETACHED = "The provided PaymentMethod was detached from a Customer. It may not be used again."
 _CAPTURES = {"capture_method", "payment_method_options[card][request_multicapture]"}
 
 
@@ -195,6 +196,8 @@ class StripeStandIn:
                 return _error(
                     402, "card_error", "authentication_required", decline_code="authentication_required"
                 )
+        elif form["payment_method"] in self.checkout.detached:
+            return _error(400, "invalid_request_error", message=_DETACHED)
         elif form["payment_method"] not in ("pm_card_visa", "pm_lost"):
             return _error(400, "invalid_request_error", "resource_missing", param="payment_method")
         manual = intent["capture_method"] == "manual"

@@ -4,10 +4,12 @@ or a code that they were told they have, and no limit is passed."""
 import secrets
 from typing import Any
 
-from services.orders.actions.code_uses import give_back
+import pytest
+
+from services.orders.actions.code_uses import give_back, settle
 from services.orders.actions.conflicts import settle_conflicts
 from services.orders.dependencies import Dependencies
-from services.orders.documents import code_key, use_key
+from services.orders.documents import PROMOTION_USE, code_key, customer_use_key, use_key
 from services.orders.rules.assembly import OrderDocuments
 from shared.couch import Database
 from tests.people import Person
@@ -98,6 +100,75 @@ def test_while_two_orders_are_open_nothing_is_decided(
     assert holder(database, race.slot) == (race.first.order["orderid"], False)
     give_back(deps, race.first)
     assert used(shop, race.made) == 0
+
+
+def shown_beside(database: Database, docid: str, orderid: str) -> None:
+    """The claim of another order, written earlier, which the database shows."""
+    present = database.get(docid)
+    kept = {**present, "orderid": orderid, "free": False, "date": EARLIER}
+    del kept["_rev"]
+    left_beside(database, kept, {"start": int(present["_rev"].partition("-")[0]), "ids": ["f" * 32]})
+    assert database.get(docid)["orderid"] == orderid
+
+
+def uses_of(deps: Dependencies, ids: list[str]) -> dict[str, str]:
+    """Which order has which use."""
+    return {docid: use["orderid"] for docid, use in deps.promotions.read(ids).items() if not use["free"]}
+
+
+def bought(shop: Shop, customer: Person, ten: str, number: int) -> list[str]:
+    """Orders that were paid with the code."""
+    product = shop.product(stock=9)
+    orders = [shop.placed(customer, {product: 1}, codes=[ten]) for _ in range(number)]
+    return [order["orderid"] for order in orders]
+
+
+@pytest.mark.parametrize("has_another", [True, False])
+def test_of_a_customers_uses_each_paid_order_has_one(
+    shop: Shop, customer: Person, deps: Dependencies, database: Database, has_another: bool
+) -> None:
+    """Also the later one of two that wrote the same one: it has another, or takes one that is left."""
+    ten = code()
+    promotion(shop, codes=[ten], per_customer=2)
+    first, second = bought(shop, customer, ten, 2)
+    (planned,) = deps.orders.order(first).order["uses"]
+    ids = [customer_use_key(planned["promotion"], planned["customer"], number) for number in (1, 2)]
+    assert uses_of(deps, ids) == {ids[0]: first, ids[1]: second}
+    shown_beside(database, ids[0], second)
+    if not has_another:
+        database.delete(ids[1], database.get(ids[1])["_rev"])
+    settle_conflicts(deps)
+    assert sorted(uses_of(deps, ids).values()) == sorted([first, second])
+    assert all(not holder(database, docid)[1] for docid in ids)
+    if has_another:
+        assert uses_of(deps, ids) == {ids[0]: first, ids[1]: second}
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_two_workers_that_settle_two_slots_leave_every_paid_order_one(
+    shop: Shop,
+    customer: Person,
+    deps: Dependencies,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: bool,
+) -> None:
+    ten = code()
+    made = promotion(shop, codes=[ten], limit=3)
+    orders = bought(shop, customer, ten, 3)
+    ids = [use_key(made["id"], number) for number in (1, 2, 3)]
+    slots = {orderid: docid for docid, orderid in uses_of(deps, ids).items()}
+    contested = orders[2]
+    database.put({**database.get(slots[contested]), "orderid": "", "free": True})
+    for orderid in orders[:2]:
+        shown_beside(database, slots[orderid], contested)
+    if at_once:
+        before = deps.promotions.uses(made["id"])
+        monkeypatch.setattr(type(deps.promotions), "uses", lambda *_: before)
+    for orderid in orders[:2]:
+        assert settle(deps, PROMOTION_USE.among(deps.orders.leaves(slots[orderid]))) == 1
+    assert sorted(uses_of(deps, ids).values()) == sorted(orders)
+    assert used(shop, made) == 3
 
 
 def test_a_code_stays_with_the_promotion_that_has_it(

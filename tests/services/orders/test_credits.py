@@ -181,6 +181,29 @@ def test_a_card_that_a_paid_order_emptied_pays_no_other_that_wrote_beside_it() -
     assert settled([refused, told], both, {"told": Standing.PAID, "died": Standing.OPEN}) == (told, [])
 
 
+def test_of_two_open_orders_that_empty_a_card_the_earlier_has_it_and_both_have_what_covers_both() -> None:
+    """Whoever settles it, and in whatever order the database names the revisions."""
+    nobody = dict.fromkeys(("early", "late"), Standing.OPEN)
+    (early, late), both = written_at_once(spending("early"), spending("late"))
+    assert settled([late, early], both, nobody) == settled([early, late], both, nobody) == (early, [])
+    (early, late), both = written_at_once(spending("early", 60), spending("late", 40))
+    assert settled([late, early], both, nobody) == (early, [late])
+    (early, late), both = written_at_once(spending("early", 60), spending("late", 41))
+    assert settled([late, early], both, nobody) == (early, [])
+
+
+def test_what_two_paid_orders_spent_is_owed_by_the_card() -> None:
+    """Both were told that it is theirs: replicas met again. Only then less than nothing is left."""
+    (early, late), both = written_at_once(spending("early"), spending("late"))
+    assert settled([early, late], both, dict.fromkeys(("early", "late"), Standing.PAID)) == (early, [late])
+
+
+def test_of_three_open_orders_those_stay_that_the_balance_covers() -> None:
+    leaves, both = written_at_once(spending("a", 50), spending("b", 60), spending("c", 50))
+    standing = dict.fromkeys(("a", "b", "c"), Standing.OPEN)
+    assert settled(leaves, both, standing) == (leaves[0], [leaves[2]])
+
+
 def test_what_an_order_spent_again_elsewhere_gives_way_to_who_has_it_nowhere_else() -> None:
     (refused, told), both = written_at_once(spending("died", 20), spending("told", 30))
     chain = with_entry(both, spending("died", 20))

@@ -8,6 +8,7 @@ from services.orders.actions import fulfilment
 from services.orders.dependencies import Dependencies
 from tests.people import Person
 from tests.services.orders.conftest import Shop
+from tests.services.orders.gift_cards import issued, left_on
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 from tests.services.orders.test_captures import refund, refunds_of
 from tests.services.orders.test_exchanges import approved, asked, received, same_price
@@ -29,12 +30,12 @@ def orders_settings(stripe: StripeStandIn) -> dict[str, str]:
 
 
 def exchanged(
-    shop: Shop, customer: Person, stripe: StripeStandIn
+    shop: Shop, customer: Person, stripe: StripeStandIn, **more: Any
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Two pieces, one of which came, came back and was exchanged; the order, the one that was sent for it, the intent of both."""
     product = same_price(shop)
     small, large = f"{product}-M", f"{product}-L"
-    order = placed(shop, customer, {small: 2})
+    order = placed(shop, customer, {small: 2}, **more)
     (session,) = stripe.checkout.of(order["orderid"])
     stripe.checkout.pay(session["id"])
     shop.post(customer, f"/v1/orders/{order['orderid']}/payment")
@@ -71,6 +72,24 @@ def test_what_goes_back_to_a_card_that_was_not_charged_yet_waits_until_it_is(
         fulfilment.advance_order(deps, linked["orderid"])
     assert [each["settled"] for each in seen(shop, linked)["refunds"]] == [True]
     assert refunds_of(stripe, intent) == [1000]
+
+
+def test_a_gift_card_has_its_part_at_once_and_the_card_its_own_once_it_is_charged(
+    shop: Shop, customer: Person, stripe: StripeStandIn, deps: Dependencies
+) -> None:
+    card = issued(shop, 400)
+    order, linked, intent = exchanged(shop, customer, stripe, gift_cards=[card["code"]])
+    assert left_on(shop, card) == 0
+    assert [each["settled"] for each in refund(shop, linked["orderid"], 1000)["refunds"]] == [False]
+    for _ in range(2):
+        assert left_on(shop, card) == 400
+        fulfilment.advance_order(deps, linked["orderid"])
+    assert refunds_of(stripe, intent) == []
+    sent(shop, order, order["items"][0]["sku"], "2")
+    for _ in range(2):
+        fulfilment.advance_order(deps, linked["orderid"])
+    assert [each["settled"] for each in seen(shop, linked)["refunds"]] == [True]
+    assert (left_on(shop, card), refunds_of(stripe, intent)) == (400, [600])
 
 
 def test_what_the_bank_let_go_was_never_paid_and_does_not_go_back(

@@ -110,6 +110,33 @@ def test_a_bank_that_wants_to_see_the_customer_leads_to_stripes_page(
     assert order_of(shop, person, order["orderid"])["status"] == "paid"
 
 
+@pytest.mark.parametrize("gone", ["the card", "the customer", "a card that never was"])
+def test_a_card_that_stripe_does_not_keep_any_more_is_not_declined_by_a_bank(
+    shop: Shop, stripe: StripeStandIn, person: Person, gone: str
+) -> None:
+    """The goods are there again, and another card pays."""
+    customer = known_as(shop, stripe, person)
+    (method,) = saved(shop, person)
+    product, other = shop.product(stock=1), stripe.checkout.keep(customer)
+    chosen = method["id"] if gone != "a card that never was" else "pm_never_was"
+    if gone == "the card":
+        stripe.checkout.detach(customer, chosen)
+    elif gone == "the customer":
+        taken = stripe.checkout.customers.pop(customer)
+    refused = buy(shop, person, product, chosen)
+    told = refused.json()
+    assert (refused.status_code, told["code"], told["decline_code"]) == (
+        402,
+        "payment_declined",
+        "card_not_saved",
+    ), refused.text
+    assert told["detail"] == "This card is not saved any more. Choose another."
+    assert shop.stock(product) == 1
+    if gone == "the customer":
+        stripe.checkout.customers[customer] = taken
+    assert buy(shop, person, product, other).status_code == 201
+
+
 def test_an_amount_that_stripe_does_not_take_ends_the_order(
     shop: Shop, stripe: StripeStandIn, person: Person
 ) -> None:

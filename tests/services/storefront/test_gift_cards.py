@@ -192,5 +192,20 @@ def test_a_gift_card_is_sold_for_somebody_else(shop: Shop, keeper: Visitor) -> N
     reader = Visitor(shop.urls["storefront"])
     text = eventually(lambda: CODE.search(reader.get(f"/mailbox?to={to}").text) and reader.page.text)
     assert "Buy a vase!" in text
+    shown = eventually(lambda: re.search(f"Dear, {to}, sent on (.*)", visitor.get(page.path).text))
+    assert shown, visitor.page.text
+    desk = keeper.get(f"/admin{page.path}")
+    assert f"Gift cards by e-mail to Dear, {to}, sent on" in desk.text
+    action = f"/admin{page.path}/gift-recipient"
+    assert desk.form(action).values["email"] == to
+    wrong = keeper.submit(action, email="no address")
+    assert wrong.form(action).values["email"] == "no address"
+    right = "dearer-friend@example.com"
+    done = keeper.submit(action, email=right, name="Dearer")
+    assert f"The gift cards were sent to {right}." in done.text
+    assert f"by e-mail to Dearer, {right}, sent on" in visitor.get(page.path).text
+    sent = reader.get(f"/mailbox?to={right}").text
+    assert CODE.findall(sent)[:1] == CODE.findall(text)[:1]
+    assert "Named another recipient of gift cards" in keeper.get("/admin/audit").text
     visitor.get("/gift-cards")
     assert "£30.00 are left" in visitor.submit("/gift-cards", code=CODE.search(text)[0]).text

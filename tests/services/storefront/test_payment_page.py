@@ -204,6 +204,19 @@ def test_more_of_the_same_that_came_in_while_it_was_paid_stays_in_a_guests_baske
     assert guest.get("/basket").form("/basket/cup-06").values["quantity"] == "2"
 
 
+def test_more_of_the_same_that_came_in_while_it_was_paid_stays_in_a_customers_basket(
+    cards: StripeShop, guest: Visitor
+) -> None:
+    buyer = register(cards.shop.urls["users"], cards.shop.state / "mail")
+    log_in(guest, buyer.email, PASSWORD)
+    page = to_the_page(guest, "cup-06")
+    guest.get("/basket")
+    guest.submit("/basket/cup-06", quantity="3")
+    guest.page = page
+    assert "Thank you! Your order is placed." in press(guest, "card").text
+    assert guest.get("/basket").form("/basket/cup-06").values["quantity"] == "2"
+
+
 @pytest.mark.parametrize("left", [0, 2])
 def test_who_logs_in_while_paying_as_a_guest_finds_the_basket_without_what_was_bought(
     cards: StripeShop, guest: Visitor, left: int
@@ -346,6 +359,12 @@ def test_a_saved_card_is_chosen_at_our_checkout(cards: StripeShop) -> None:
     refused = customer.send_form(form, {**form.values, "saved_method": careful})
     assert refused.path.startswith("/checkout"), refused.text
     assert "Your bank wants you to confirm this payment, and nothing was charged." in refused.text
+    cards.stripe.checkout.detach(ref, careful)
+    form = refused.form("/checkout")
+    refused = customer.send_form(form, {**form.values, "saved_method": careful})
+    assert "This card is not saved any more. Choose another." in refused.text
+    assert "Your bank" not in refused.text
+    assert refused.choices["saved_method"] == [known["id"], ""]
     form = refused.form("/checkout")
     done = customer.send_form(form, {**form.values, "saved_method": known["id"]})
     assert done.path.startswith("/orders/"), done.text

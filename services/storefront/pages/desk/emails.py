@@ -1,12 +1,12 @@
 """The e-mails of an order at the desk: what went out, how each reads in every language, and one sent again."""
 
-from flask import Response, render_template, request
+from flask import Response, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
 
 from services.storefront import forms
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
-from services.storefront.pages.desk.orders import done, find_order
+from services.storefront.pages.desk.orders import add_errors, done, find_order, order_page
 from services.storefront.pages.visitor import token
 from services.storefront.rules.email_kinds import kind_name
 from services.storefront.translation import gettext as _
@@ -32,6 +32,27 @@ def send_email_again(orderid: str) -> BaseResponse:
     except (Conflict, Invalid) as error:
         return done(orderid, forms.error_text(error))
     return done(orderid, _("The e-mail was sent again."))
+
+
+@desk.get("/orders/<orderid>/gift-recipient")
+def back_to_gift_recipient(orderid: str) -> BaseResponse:
+    """The address that the form goes to, opened as a page."""
+    return redirect(url_for("desk.order", orderid=orderid, form=request.args.get("form")))
+
+
+@desk.post("/orders/<orderid>/gift-recipient")
+def correct_gift_recipient(orderid: str) -> str | BaseResponse:
+    form = forms.Form(forms.GIFT_RECIPIENT).read(request.form)
+    if form.is_valid:
+        try:
+            key, body = forms.key(request.form), form.values
+            order = services().orders.correct_gift_recipient(token(), orderid, body, key)
+            if order["gift_card_delivery"]["sent"]:
+                return done(orderid, _("The gift cards were sent to %(email)s.", email=body["email"]))
+            return done(orderid, _("Saved."))
+        except (Conflict, Invalid) as error:
+            add_errors(form, error)
+    return order_page(find_order(orderid), recipient=form)
 
 
 @desk.get("/orders/<orderid>/emails/<kind>")

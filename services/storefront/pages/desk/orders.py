@@ -130,12 +130,14 @@ def order_page(
     found: dict[str, Any],
     dispatch: forms.Form | None = None,
     refund: forms.Form | None = None,
+    recipient: forms.Form | None = None,
     undeclared: Sequence[dict[str, Any]] = (),
 ) -> str:
     """`undeclared`: products of which a customs declaration needs more."""
     left, orderid = refundable_amount(found), found["orderid"]
     by_hand = forms.Form(forms.DISPATCH, {"courier": _("By hand")})
     whole = forms.Form(forms.REFUND, {"amount": prices.plain(left) if left else ""})
+    to = {name: text for name, text in found.get("gift_card_delivery", {}).items() if name != "sent"}
     return render_template(
         "desk/order.html",
         order=found,
@@ -150,6 +152,10 @@ def order_page(
         refundable_parts=parcels.refundable_parts(found),
         dispatch=dispatch or restore(by_hand, url_for("desk.dispatch", orderid=orderid)),
         refund=refund or restore(whole, url_for("desk.refund", orderid=orderid)),
+        recipient=recipient
+        or restore(
+            forms.Form(forms.GIFT_RECIPIENT, to), url_for("desk.correct_gift_recipient", orderid=orderid)
+        ),
         order_notes=services().orders.notes(token(), orderid),
         note=restore(forms.Form(forms.NOTE), url_for("desk.add_note", orderid=orderid)),
         placed_by=_placed_by(found),

@@ -1,13 +1,18 @@
 """What goes wrong on a customer's device: double clicks, two windows, a full storage, a wrong clock, somebody else who logs in."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
+import requests
 from playwright.sync_api import Dialog, Route, expect
 
 from shared.clock import now
+from tests.bench.running import Shop
 from tests.browser.conftest import log_in
 from tests.browser.offline_device import (
+    BASKET_OF_THE_SHOP,
     NAMES_OF_DATABASES,
     Visit,
     admin,
@@ -17,6 +22,7 @@ from tests.browser.offline_device import (
     orders_of,
     peg,
     prepare,
+    put_in,
     sell,
     visit,
     with_basket,
@@ -158,6 +164,87 @@ def test_a_full_storage_is_said_and_loses_nothing(visit: Visit, peg: str) -> Non
     page.get_by_role("link", name="Go to the basket").click()
     expect(page.get_by_role("heading", name=f"Tent peg {peg}")).to_be_visible()
     eventually(lambda: basket_on(page) == {peg: 1})
+
+
+@pytest.fixture
+def set_status(shop: Shop, admin: dict[str, str]) -> Callable[[str, str], None]:
+    """set_status(name, "archived"): the product is no longer sold."""
+
+    def set_status(name: str, status: str) -> None:
+        url, edit = f"{shop.urls['products']}/v1/admin/products/bulk-edit", {"productids": [name]}
+        answer = requests.post(url, json={**edit, "status": status}, headers=admin, timeout=60)
+        assert answer.json()["changed"] == 1, answer.text
+
+    return set_status
+
+
+def test_what_is_no_longer_sold_is_said_and_may_be_ordered_when_it_is_again(
+    visit: Visit, peg: str, set_status: Callable[[str, str], None]
+) -> None:
+    page = visit(expects=["a status of 4"])
+    with_basket(page, peg)
+    with without_network(page):
+        page.get_by_role("button", name=ORDER).click()
+        expect(page.locator("#waiting li")).to_have_count(1)
+        set_status(peg, "archived")
+    refused = page.locator("#waiting li[data-state=refused]")
+    expect(refused).to_contain_text(f"Tent peg {peg}")
+    expect(refused.locator(".wrong")).not_to_be_empty()
+    assert orders_of(page) == 0
+    set_status(peg, "active")
+    page.goto("/offline")
+    refused.get_by_role("button", name="Try again").click()
+    expect(page.locator("#waiting li[data-state=placed]")).to_have_count(1)
+    assert orders_of(page) == 1
+
+
+def test_a_push_whose_answer_is_lost_is_pushed_again_and_doubles_nothing(visit: Visit, peg: str) -> None:
+    """The network goes when the shop has written it."""
+    page = visit(expects=["ERR_CONNECTION_RESET"])
+    join(page)
+    prepare(page, peg)
+    session, lost = page.context.new_cdp_session(page), []
+
+    def cut(event: dict[str, Any]) -> None:
+        lost.append(event["responseStatusCode"])
+        session.send("Fetch.failRequest", {"requestId": event["requestId"], "errorReason": "ConnectionReset"})
+
+    with without_network(page):
+        put_in(page)
+        session.on("Fetch.requestPaused", cut)
+        pushes = {"urlPattern": "*/device/sync/_bulk_docs", "requestStage": "Response"}
+        session.send("Fetch.enable", {"patterns": [pushes]})
+    eventually(lambda: page.wait_for_timeout(50) or lost)
+    assert lost[0] in (200, 201), "the shop has it"
+    session.send("Fetch.disable")
+    page.reload()
+    eventually(lambda: page.evaluate(BASKET_OF_THE_SHOP) == [peg])
+    eventually(lambda: [doc["quantity"] for doc in kept(page, "basket-")] == [1])
+    page.goto("/offline")
+    expect(page.locator("#denied")).to_be_hidden()
+
+
+def test_two_devices_that_order_the_same_basket_place_what_each_was_told_to(visit: Visit, peg: str) -> None:
+    """Each order was decided on by itself; both stand on both devices, where one of them can be cancelled, and the basket is empty."""
+    phone, laptop = visit(), visit(width=360)
+    email = with_basket(phone, peg)
+    log_in(laptop, email, PASSWORD)
+    laptop.goto("/")
+    eventually(lambda: basket_on(laptop) == {peg: 1})
+    with without_network(phone), without_network(laptop):
+        for page in (phone, laptop):
+            page.goto("/offline")
+            page.get_by_role("button", name=ORDER).click()
+            expect(page.locator("#waiting li")).to_have_count(1)
+    for page in (phone, laptop):
+        expect(page.locator("#waiting li:not([data-state=waiting])")).to_have_count(1)
+        again = page.locator("#waiting li[data-state=refused]").get_by_role("button", name="Order it for")
+        if again.count():  # what it costs was not known on this device
+            again.click()
+        expect(page.locator("#waiting li[data-state=placed]")).to_have_count(1)
+    assert [orders_of(page) for page in (phone, laptop)] == [2, 2]
+    for page in (phone, laptop):
+        eventually(lambda page=page: basket_on(page) == {})
 
 
 @pytest.mark.parametrize("days", [-900, 900])

@@ -1,7 +1,7 @@
 """The stall without a network: staff sell and count on a tablet, and the shop hears of it later, once."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import orjson
 import pytest
@@ -11,6 +11,7 @@ from playwright.sync_api import Dialog, Page, expect
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.browser.conftest import log_in
 from tests.browser.offline_device import wait_for_worker, without_network
+from tests.browser.test_offline_pages import LANGUAGES, choose, problems
 from tests.waiting import eventually
 
 Visit = Callable[..., Page]
@@ -131,6 +132,9 @@ def test_sold_and_counted_without_a_network_it_is_there_once_afterwards(
         sell(page, honey)
         expect(page.locator("#queue > li")).to_have_count(5)
         assert states(page) == ["waiting"] * 5
+        expect(page.locator("#today")).to_have_text(
+            "Sales of this device today: 4, £19.50 in cash, £6.50 by card."
+        )
     expect(page.locator("#state")).to_have_text("Everything has been sent.", timeout=30_000)
     assert states(page) == ["done"] * 5
     expect(page.locator("#queue")).to_contain_text("oversold: 1 × Honey")
@@ -244,3 +248,76 @@ def test_no_cost_price_is_on_the_device(stall: Page, honey: str) -> None:
     kept = stall.evaluate("() => stallDevice.goods().then((goods) => JSON.stringify(goods))")
     assert honey in kept
     assert "cost" not in kept
+
+
+REFUSED_SALE = """() => stallDevice.add('sale', { items: [], total: { amount: 650, currency: 'GBP' }, payment: { kind: 'cash' } },
+  { lines: [{ name: 'Honey', quantity: 1, price: { amount: 650, currency: 'GBP' } }], change: null })"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_stall_is_accessible_and_fits(tablet: Callable[..., Page], honey: str, language: str) -> None:
+    page = tablet(expects=("a status of 422",))
+    page.evaluate(REFUSED_SALE)
+    expect(page.locator("#queue > li[data-state=refused]")).to_have_count(1)
+    sell(page, honey)
+    expect(page.locator("#queue > li[data-state=done]")).to_have_count(1)
+    choose(page, language)
+    page.goto("/stall")
+    item = page.locator("#goods button", has_text=honey)
+    item.click()
+    with without_network(page):
+        page.locator("#given").fill("10")
+        page.locator("#sale .buy").click()
+        expect(page.locator("#queue > li[data-state=waiting]")).to_have_count(1)
+        item.click()
+        for each in page.locator("details").all():
+            each.evaluate("details => { details.open = true; }")
+        expect(page.locator("#receipt")).to_be_visible()
+        found = problems(page, "/stall")
+    assert not found, "\n".join(found)
+
+
+@pytest.fixture
+def crowd(shop: Shop, admin: requests.Session) -> Iterator[str]:
+    """The path of a category with one product more than a device keeps of one; they are not sold any more at the end."""
+    place, names = "Hat pins", [f"hat-pin-{number}" for number in range(501)]
+    product = {
+        "taxonomy": ["Garden", place],
+        "keywords": [],
+        "brand": "Oak & Co",
+        "colours": [],
+        "description": "One of very many.",
+        "price": {"amount": 650, "currency": "GBP"},
+        "delivery": {"amount": 300, "currency": "GBP"},
+        "image": "",
+        "stock": 2,
+    }
+    lines = b"\n".join(
+        orjson.dumps({**product, "productid": name, "name": f"Hat pin {name}"}) for name in names
+    )
+    url, headers = f"{shop.urls['products']}/v1/products", {"Content-Type": "application/x-ndjson"}
+    assert admin.post(f"{url}/import", lines + b"\n", headers=headers, timeout=120).json()["failed"] == []
+    yield place
+    for some in (names[:200], names[200:400], names[400:]):
+        edit = {"productids": some, "status": "archived"}
+        done = admin.post(
+            f"{shop.urls['products']}/v1/admin/products/bulk-edit", json=edit, timeout=120
+        ).json()
+        assert done["changed"] == len(some)
+
+
+def test_a_device_says_when_a_category_has_more_than_it_keeps(stall: Page, crowd: str) -> None:
+    page = stall
+    option = page.locator(f"#category option[value='Garden#{crowd}']")
+    eventually(lambda: option.count() or (page.reload() and page.wait_for_timeout(1000)))
+    setup = page.locator("#setup")
+    setup.evaluate("details => { details.open = true; }")
+    expect(page.locator("#filled")).not_to_contain_text("The category has more")
+    page.get_by_label("Category with what is sold there").select_option(f"Garden#{crowd}")
+    page.get_by_role("button", name="Keep it on this device").click()
+    expect(page.locator("#said")).to_contain_text("The category has more: choose a smaller one.")
+    page.goto(f"/category/Garden/{crowd}")
+    page.get_by_role("button", name="Keep it on this device").click()
+    expect(page.get_by_role("button", name="Kept on this device: remove")).to_be_enabled()
+    page.goto("/offline")
+    expect(page.locator("[data-kept]")).to_contain_text(f"{crowd}: only the cheapest products are kept")

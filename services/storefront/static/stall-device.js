@@ -132,8 +132,11 @@ globalThis.stallDevice = (() => {
     if (again) await send();
   }
 
+  /* Today's stay: whoever counts the till in the evening compares it with them. */
+  const isToday = ({ made }) => new Date(made).toDateString() === new Date().toDateString();
+
   async function tidy() {
-    const done = (await queue()).filter(({ state }) => state === "done");
+    const done = (await queue()).filter((entry) => entry.state === "done" && !isToday(entry));
     const old = done.slice(0, Math.max(0, done.length - KEPT_DONE));
     if (old.length) await within("queue", "readwrite", (store) => old.map(({ number }) => store.delete(number)).at(-1));
   }
@@ -147,5 +150,5 @@ globalThis.stallDevice = (() => {
     tell();
   }
 
-  return { open, about, remember, goods, queue, moment, who, fill, add, send, decide, leave, changed };
+  return { open, about, remember, goods, queue, isToday, moment, who, fill, add, send, decide, leave, changed };
 })();

@@ -9,6 +9,7 @@
   const $ = (id) => document.getElementById(id);
   const fill = (text, values = {}) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
   const SHOWN = 60;
+  const LISTED = 200; // of what the shop has; the rest is always listed
   let goods = [];
   let cart = new Map(); // key -> quantity
 
@@ -224,10 +225,20 @@
     return button;
   }
 
+  /* The sums of sales that were paid in one way: "£13.00", of several currencies one after the other. */
+  function sums(sales, paidWith) {
+    const found = new Map();
+    for (const { body: { total, payment } } of sales) if (payment.kind === paidWith) found.set(total.currency, (found.get(total.currency) ?? 0) + total.amount);
+    return [...found].map(([currency, amount]) => money({ amount, currency })).join(" + ") || "0";
+  }
+
   async function drawQueue() {
     const entries = await device.queue();
+    const today = entries.filter((each) => each.kind === "sale" && device.isToday(each));
+    $("today").textContent = today.length ? fill(texts.today, { count: today.length, cash: sums(today, "cash"), terminal: sums(today, "terminal") }) : "";
     const [waiting, refused] = ["waiting", "refused"].map((state) => entries.filter((each) => each.state === state).length);
-    $("queue").replaceChildren(...entries.slice().reverse().map(row));
+    const older = new Set(entries.filter(({ state }) => state === "done").slice(0, -LISTED));
+    $("queue").replaceChildren(...entries.filter((each) => !older.has(each)).reverse().map(row));
     const [access, seller] = [await device.about("access"), await device.about("seller")];
     const words = [];
     if (!seller) words.push(texts.start);

@@ -116,11 +116,16 @@ class Process:
 
 def run_forked(command: list[str], log: Path, env: dict[str, str], seconds: float = 60) -> str:
     """Runs a `python -m MODULE` that need not import the services; what it wrote. Raises RuntimeError with that when it fails."""
-    process = Process(command[2], command, log, env, forked=True)
-    code, written = process.popen.wait(seconds), log.read_text(errors="replace")
+    code, written = ended_forked(command, log, env, seconds)
     if code:
         raise RuntimeError(f"{command} ended with {code}:\n{written}")
     return written
+
+
+def ended_forked(command: list[str], log: Path, env: dict[str, str], seconds: float = 60) -> tuple[int, str]:
+    """The same for one that may fail: its exit code, and what it wrote."""
+    process = Process(command[2], command, log, env, forked=True)
+    return process.popen.wait(seconds), log.read_text(errors="replace")
 
 
 def answers(url: str) -> Callable[[], bool]:

@@ -3,7 +3,6 @@
 import os
 import secrets
 import shlex
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,15 @@ from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
 from shared.couch import Database, Server
 from tests.people import PASSWORD
-from tests.processes import ROOT, Process, answers, free_port, start_minicouch, start_redis, start_service
+from tests.processes import (
+    Process,
+    answers,
+    free_port,
+    run_forked,
+    start_minicouch,
+    start_redis,
+    start_service,
+)
 from tests.services.worker.processes import FOLLOWER, WORKER
 
 SERVICES = ("users", "products", "orders")
@@ -93,9 +100,7 @@ class BreakableShop:
         for name in (*SERVICES, "worker", "follower"):
             self.start(name)
         command = [sys.executable, "-m", "services.users", "create-admin"]
-        subprocess.run(
-            command, cwd=ROOT, env={**os.environ, **self.environment}, check=True, capture_output=True
-        )
+        run_forked(command, self._log("admin"), self.environment)
         return self
 
     def url(self, service: str) -> str:
@@ -140,7 +145,7 @@ class BreakableShop:
             self.running[name], _ = start_service(name, self._log(name), self.environment, self.ports[name])
         else:
             command = [sys.executable, *(WORKER if name == "worker" else FOLLOWER)]
-            self.running[name] = Process(name, command, self._log(name), self.environment)
+            self.running[name] = Process(name, command, self._log(name), self.environment, forked=True)
 
     def close(self) -> None:
         if COUCH_URL:

@@ -3,7 +3,6 @@
 import itertools
 import re
 import secrets
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from shared.couch import Database, Server
 from shared.maildir import Received
 from shared.settings import load
 from tests.maildir import read_mail
-from tests.processes import ROOT
+from tests.processes import ended_forked
 
 PASSWORD = "correct horse battery"
 ADMIN = ("admin@example.com", "a password of the admin")
@@ -163,23 +162,20 @@ def deps(environment: dict[str, str], users_url: str) -> JobDependencies:
 
 
 @pytest.fixture(scope="module")
-def create_admin(environment, users_url, tmp_path_factory):
-    """create_admin() runs the command and returns what it printed."""
-    file = tmp_path_factory.mktemp("admin") / "password"
+def create_admin(
+    environment: dict[str, str], users_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], tuple[int, str]]:
+    """create_admin() runs the command: its exit code, and what it printed."""
+    folder, runs = tmp_path_factory.mktemp("admin"), itertools.count()
+    file = folder / "password"
     file.write_text(ADMIN[1] + "\n")
-    env = {**environment, "ADMIN_EMAIL": ADMIN[0], "ADMIN_PASSWORD_FILE": str(file), "PATH": "/usr/bin:/bin"}
-
-    def run() -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", "services.users", "create-admin"]
-        return subprocess.run(
-            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False
-        )
-
-    return run
+    env = {**environment, "ADMIN_EMAIL": ADMIN[0], "ADMIN_PASSWORD_FILE": str(file)}
+    command = [sys.executable, "-m", "services.users", "create-admin"]
+    return lambda: ended_forked(command, folder / f"log-{next(runs)}", env)
 
 
 @pytest.fixture(scope="module")
 def admin(create_admin, users_url):
-    done = create_admin()
-    assert done.returncode == 0, done.stderr
+    code, printed = create_admin()
+    assert code == 0, printed
     return log_in(Api(users_url), *ADMIN)

@@ -4,7 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
-TEST_WORKERS ?= 3
+# The suites wait more than they compute. One server that several workers share would be killed under the others' tests.
+TEST_WORKERS ?= 4
+SUITE_WORKERS ?= $(if $(COUCH_URL),0,2)
+BY_FILE := --dist loadfile --no-loadscope-reorder
 POUCHDB := services/storefront/static/installed/pouchdb.min.js
 STAMP := $(VENV)/installed-$(shell cksum requirements.lock | cut -d' ' -f1)
 UV_COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
@@ -42,13 +45,13 @@ seed: setup ## load the sample shop into the shop that runs (PORT says which)
 	@$(BIN)/python -m deploy.local pictures
 
 test: setup ## every quick suite, against real processes; TEST_WORKERS=1 runs one test at a time
-	@$(PYTEST) -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
+	@$(PYTEST) -n $(TEST_WORKERS) $(BY_FILE)
 
 test-conformance: setup ## minicouch against the recorded behaviour of CouchDB (COUCH_URL: a real one instead)
-	@$(PYTEST) -m conformance
+	@$(PYTEST) -m conformance -n $(SUITE_WORKERS) $(BY_FILE)
 
 test-faults: setup ## processes killed, databases away, Redis emptied
-	@$(PYTEST) -m faults
+	@$(PYTEST) -m faults -n $(SUITE_WORKERS) $(BY_FILE)
 
 test-load: setup ## large imports and long histories
 	@$(PYTEST) -m load
@@ -64,10 +67,10 @@ $(VENV)/sync/installed: services/storefront/browser/package-lock.json
 	@cd $(VENV)/sync && npm ci --ignore-scripts --no-audit --no-fund --silent && touch installed
 
 test-browser: setup $(POUCHDB) ## the pages in a real browser
-	@$(PYTEST) -m browser
+	@$(PYTEST) -m browser -n $(SUITE_WORKERS) $(BY_FILE)
 
 test-deployment: setup ## the commands and environment of compose and Kubernetes as plain processes
-	@$(PYTEST) -m deployment
+	@$(PYTEST) -m deployment -n $(SUITE_WORKERS) $(BY_FILE)
 
 LARGE ?= 1000000
 bench: setup ## the shop's requests over 10,000 and LARGE documents, beside bare Flask; memory, cold start, flame graph

@@ -180,6 +180,9 @@ def test_orders_are_filtered_by_what_is_known_of_them(customer: Visitor, keeper:
     assert not shown("product=listed-vase&open_returns=true")
     assert not shown("status=delivered")
     chips = [text for _, text in keeper.get("/admin/orders?product=listed-vase").links]
+    assert "<details open>" in keeper.page.body.decode(), "a filter that is set is not hidden"
+    assert "<td>Desk Customer</td>" in keeper.page.body.decode()
+    assert "<details open>" not in keeper.get("/admin/orders?status=paid").body.decode()
     assert "Paid 1" in [" ".join(text.split()) for text in chips]
     assert address not in [href for href, _ in keeper.get("/admin/orders?to=2020-01-01").links]
     assert "Write a day" in keeper.get("/admin/orders?to=soon").text

@@ -71,7 +71,7 @@ def test_a_customer_is_found_and_shown_with_orders_and_what_was_spent(
     for query in (customer.name, customer.name.split()[1], customer.email, customer.userid):
         page = keeper.get(f"/admin/customers?q={query.replace(' ', '+')}")
         assert page.link(customer.name) == customer.page, query
-    assert "No customer fits" in keeper.get("/admin/customers?q=nobody-at-all-is-called-so").text
+    assert "No account fits" in keeper.get("/admin/customers?q=nobody-at-all-is-called-so").text
     assert page.inline == []
     eventually(lambda: "1 order" in keeper.get(customer.page).text)
     page = keeper.page
@@ -175,7 +175,7 @@ def test_data_are_handed_out_and_then_erased_with_the_admins_password(
     done = keeper.submit(f"{path}/erasure", password=shop.admin_password)
     assert "The customer is erased." in done.text
     assert name not in done.text
-    assert "No customer fits" in keeper.get(f"/admin/customers?q={name.replace(' ', '+')}").text
+    assert "No account fits" in keeper.get(f"/admin/customers?q={name.replace(' ', '+')}").text
     assert keeper.get(f"{path}/erasure").status == 404
 
 

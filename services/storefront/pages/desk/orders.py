@@ -34,6 +34,9 @@ STATUSES = (
 )
 
 
+MORE_FILTERS = ("product", "from", "to", "open_returns", "waiting", "stall", "stalls")
+
+
 @desk.get("/orders")
 def orders() -> str | BaseResponse:
     if wanted := request.args.get("order", "").strip():
@@ -58,7 +61,12 @@ def orders() -> str | BaseResponse:
     except Invalid as error:
         problem = forms.error_text(error)
     return render_template(
-        "desk/orders.html", found=found, statuses=STATUSES, counted=counted, problem=problem
+        "desk/orders.html",
+        found=found,
+        statuses=STATUSES,
+        counted=counted,
+        problem=problem,
+        more_filters=any(args.get(name) for name in MORE_FILTERS),
     )
 
 

@@ -70,6 +70,10 @@ class Shape(ma.Schema):
         unknown = ma.RAISE
         ordered = True
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Shape":
+        """Itself, for none is changed: flask-smorest copies what it knows of a handler with each decorator, schemas included."""
+        return self
+
 
 class ProblemSchema(ma.Schema):
     """RFC 9457, with our `code` and, for 422, `errors` per field."""

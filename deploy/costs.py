@@ -48,6 +48,8 @@ REQUESTS = {
     "desk: a draft order placed": Calls(reads=3, globals=1, writes=7),
     "desk: a label bought": Calls(reads=3, writes=3),
     "desk: a parcel handed over with its label": Calls(reads=3, writes=3),
+    "desk: a return approved, for which other goods are kept": Calls(reads=5, globals=1, writes=4),
+    "desk: its goods received, and the others ordered": Calls(reads=5, globals=1, writes=7),
     "desk: customers, found by name or e-mail": Calls(globals=1),
     "desk: a customer": Calls(reads=1),
     "desk: what was done, in all services": Calls(reads=3),

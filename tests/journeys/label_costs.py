@@ -1,4 +1,4 @@
-"""The requests of the cost page that need orders of their own: labels."""
+"""The requests of the cost page that need orders of their own: labels and exchanges."""
 
 import secrets
 from collections.abc import Callable
@@ -13,6 +13,9 @@ from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
 Headers = dict[str, str]
 ADDRESS = {"name": "Ada", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
 BOUGHT, HANDED_OVER = "desk: a label bought", "desk: a parcel handed over with its label"
+EXCHANGE_APPROVED = "desk: a return approved, for which other goods are kept"
+EXCHANGE_RECEIVED = "desk: its goods received, and the others ordered"
+WITH_WORKER = frozenset((BOUGHT, HANDED_OVER, EXCHANGE_APPROVED, EXCHANGE_RECEIVED))
 TRIES = 3
 """The worker hears of the first document of a request, and may write the order's summary before it: one read more."""
 
@@ -54,10 +57,33 @@ def label_actions(
         assert answer.ok, answer.text
         return orderid
 
+    def asked_back() -> str:
+        orderid = placed()
+        for step, body in (("dispatch", {"courier": "Van", "courierid": orderid}), ("delivery", {})):
+            assert act(orderid, step, body).ok
+        item = {"productid": GOODS[0], "quantity": 1, "exchange_for": GOODS[0]}
+        headers = {**customer, "Idempotency-Key": secrets.token_hex(8)}
+        answer = requests.post(
+            f"{orders}/v1/orders/{orderid}/returns", json={"items": [item]}, headers=headers, timeout=30
+        )
+        assert answer.ok, answer.text
+        return orderid
+
+    def approved() -> str:
+        orderid = asked_back()
+        answer = act(orderid, "returns/1/approval")
+        assert answer.ok, answer.text
+        return orderid
+
     weight = {"weight_grams": 400}
+    came = {"items": [{"productid": GOODS[0], "quantity": 1, "condition": "resaleable"}]}
+    asked = [asked_back() for _ in range(1 + TRIES)]
+    waiting = [approved() for _ in range(1 + TRIES)]
     unlabelled = [placed() for _ in range(1 + TRIES)]
     ready = [labelled() for _ in range(1 + TRIES)]
     return {
         BOUGHT: lambda: act(unlabelled.pop(), "labels", weight),
         HANDED_OVER: lambda: act(ready.pop(), "labels/1/dispatch"),
+        EXCHANGE_APPROVED: lambda: act(asked.pop(), "returns/1/approval"),
+        EXCHANGE_RECEIVED: lambda: act(waiting.pop(), "returns/1/receipt", came),
     }

@@ -31,7 +31,7 @@ from tests.journeys.counting import (
     new_visitor,
     start_sample_shop,
 )
-from tests.journeys.label_costs import BOUGHT, HANDED_OVER, TRIES, label_actions, label_settings
+from tests.journeys.label_costs import TRIES, WITH_WORKER, label_actions, label_settings
 from tests.journeys.shop import Shop
 from tests.people import PASSWORD
 from tests.services.orders.easypost_standin import EasyPostStandIn
@@ -206,7 +206,7 @@ def actions(shop: Shop) -> dict[str, Action]:
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_request_costs_what_the_page_says(shop: Shop, actions: dict[str, Action], name: str) -> None:
     assert actions[name]().ok  # caches of the service are warm, as they are in a running shop
-    for _ in range(TRIES if name in (BOUGHT, HANDED_OVER) else 1):
+    for _ in range(TRIES if name in WITH_WORKER else 1):
         before = counted(shop)
         answer = actions[name]()
         assert answer.ok, answer.text

@@ -18,7 +18,7 @@ from services.orders.rules.manual_payments import is_manual
 from services.orders.rules.order_returns import OrderReturn
 from services.orders.rules.pricing import Quote, exchange_price, offered_line, offered_quote
 from services.orders.rules.returns import quantities_by_key
-from shared.clock import iso, now
+from shared.clock import iso, now, parse
 from shared.errors import Conflict, Invalid
 
 DAYS_WITHOUT_LIMIT = 30
@@ -105,10 +105,10 @@ def keep_goods(
 
 
 def keep_on(deps: Dependencies, back: OrderReturn) -> None:
-    """The goods of an approved offer are kept for as long as others may be sent back. May be repeated."""
+    """The goods of an approved offer are kept for as long as others may be sent back after it. Repeated it writes nothing."""
     if back.offer is not None and back.approved:
         days = deps.terms.returns.days or DAYS_WITHOUT_LIMIT
-        expires = iso(now() + timedelta(days=days))
+        expires = iso(parse(back.approved) + timedelta(days=days))
         deps.products.keep_on(back.offer["orderid"], stock_of(back.offer["lines"]), expires)
 
 

@@ -108,6 +108,35 @@ def test_another_size_at_the_same_price_is_sent_once_the_goods_are_here(
     }
 
 
+def test_the_worker_writes_nothing_more_to_keep_what_an_approval_keeps(
+    shop: Shop, customer: Person, deps: Dependencies
+) -> None:
+    """It makes sure of it, in case the approval died before."""
+    product = same_price(shop)
+    order = bought(shop, customer, f"{product}-M")
+    asked(shop, customer, order, f"{product}-M", f"{product}-L")
+    approved(shop, order)
+    before = extensions(shop)
+    fulfilment.advance_order(deps, order["orderid"])
+    reads, writes = (after - known for after, known in zip(extensions(shop), before, strict=True))
+    assert (reads > 0, writes) == (True, 0)
+
+
+def extensions(shop: Shop) -> tuple[int, int]:
+    """Reads and writes of the products service to keep goods for longer."""
+    text = requests.get(f"{shop.products}/metrics", timeout=30).text
+    lines = [
+        each
+        for each in text.splitlines()
+        if each.startswith("aisle_database_calls_total") and "extension" in each
+    ]
+    found = {
+        kind: sum(int(float(each.split()[-1])) for each in lines if f'kind="{kind}"' in each)
+        for kind in ("partition", "read", "write")
+    }
+    return found["partition"] + found["read"], found["write"]
+
+
 def test_goods_that_came_for_others_can_be_sent_back_too_and_are_paid_back_to_who_paid_first(
     shop: Shop, customer: Person, deps: Dependencies, ledger: Database
 ) -> None:

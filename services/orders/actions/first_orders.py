@@ -21,12 +21,14 @@ MAX_ATTEMPTS: Final = 10
 
 
 def first_orders(store: SummaryStore, orders: Sequence[OrderDocuments]) -> dict[str, bool]:
-    """By order id, whether it is its customer's first; nothing of orders that are not paid, or whose customer nobody knows any more.
+    """By order id, whether it is its customer's first; nothing of orders that are not paid, of those that are sent for returned goods (nobody
+    has come back to buy), or whose customer nobody knows any more.
 
     1 read and 1 write for all of them, and some more for each that came before a customer's first one. May be repeated. Those that were
     paid first claim first: none of these orders displaces another, whose summary may not be there yet.
     """
-    paid = sorted((found for found in orders if found.payment is not None), key=turn)
+    bought = (found for found in orders if found.payment is not None and not found.order.get("exchange_of"))
+    paid = sorted(bought, key=turn)
     keys = {found.order["orderid"]: customer_key(found) for found in paid}
     claims = store.first_orders({key for key in keys.values() if key})
     new = {keys[each.order["orderid"]]: each for each in reversed(paid)}

@@ -16,7 +16,7 @@ function (doc) {
     }
   } else if (doc.type === "refund") {
     sums[3] = -tax;
-    sums[4] = doc.total.amount;
+    sums[4] = doc.total.amount - (doc.gift_cards_sold || 0);
   } else if (doc.type === "return") {
     sums[5] = 1;
     doc.lines.forEach(function (line) {

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .repeats import Made, RepeatedReads
     from .search import (
         LANGUAGES,
+        MIN_PREFIX,
         NUMBER_BANDS,
         Band,
         Language,
@@ -80,6 +81,7 @@ __all__ = [
     "DocumentType",
     "FindIndex",
     "IndexCatchUp",
+    "MIN_PREFIX",
     "Language",
     "NoSuchDocument",
     "NotPrepared",
@@ -177,6 +179,7 @@ _MODULES = {
         "LANGUAGES",
         "NUMBER_BANDS",
         "Band",
+        "MIN_PREFIX",
         "Language",
         "SearchField",
         "SearchIndex",

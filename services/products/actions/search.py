@@ -16,6 +16,7 @@ from services.products.rules.rewriting import (
     Rewrite,
     is_named,
     matched_words,
+    people_of,
     people_of_descriptions,
     restored,
     rewritten,
@@ -152,13 +153,21 @@ def _first_page(
             forecast.remember(apart=True)
             return _settled(deps, asked, query, rewrite, any_word, page, forecast)
         return any_word, page
-    if forecast and page.items and not rewrite.described:
-        people = people_of_descriptions(query, page.items, deps.catalogue.language)
-        if people:
-            forecast.remember(apart=False, lost=people)
-            wider = altered(rewrite, described=frozenset(people))
-            return wider, _found(deps, asked, wider.applied(query), None)
+    asks_people = forecast and page.items and not rewrite.described
+    people = _described_people(deps, query, page.items) if asks_people else []
+    if forecast and people:
+        forecast.remember(apart=False, lost=people)
+        wider = altered(rewrite, described=frozenset(people))
+        return wider, _found(deps, asked, wider.applied(query), None)
     return rewrite, page
+
+
+def _described_people(deps: Dependencies, query: SearchQuery, docs: Sequence[Product]) -> list[str]:
+    language = deps.catalogue.language
+    people, others = people_of(query, language)
+    if not people:
+        return []
+    return people_of_descriptions(query, docs, deps.vocabulary.named(others), language)
 
 
 def _settled(

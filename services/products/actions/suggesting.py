@@ -9,10 +9,7 @@ from services.products.actions.search import rewrite_of
 from services.products.dependencies import Dependencies
 from services.products.rules.product import deduplicate_moved
 from services.products.rules.suggesting import suggestions
-from shared.couch import SearchQuery, search_for
-
-MIN_PREFIX = 2
-"""A single letter begins too much: it only chooses among what the words before it find."""
+from shared.couch import MIN_PREFIX, SearchQuery, search_for
 
 PRODUCTS_PER_SUGGESTION = 2
 """Several products may have one name, which is suggested once."""
@@ -30,6 +27,7 @@ def suggest(deps: Dependencies, text: str, limit: int, currency: str = "") -> by
 
 
 def _suggest(deps: Dependencies, typed: SearchQuery, limit: int) -> bytes:
+    # A single letter begins too much: it only chooses among what the words before it find.
     begun = {typed.prefix} if typed.words and typed.prefix and len(typed.prefix) < MIN_PREFIX else set()
     rules = deps.search_rules.get()
     query = meant(deps, typed)

@@ -1,6 +1,6 @@
 """How a search is rewritten when its words are not all known, or not all together in one product."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -11,6 +11,7 @@ from services.products.option_values import attribute_words, codes, option_words
 from services.products.rules.searching import short_texts
 from services.products.rules.typos import nearly_same
 from shared.couch import (
+    MIN_PREFIX,
     Language,
     SearchQuery,
     altered,
@@ -135,12 +136,21 @@ def is_named(doc: Product, query: SearchQuery, language: Language) -> bool:
     return not wanted or any(language.stem(word) in there for word in meant)
 
 
-def people_of_descriptions(query: SearchQuery, docs: Sequence[Product], language: Language) -> list[str]:
-    """Those of the words that say for whom a thing is which no product has in a short text, though the best has another one there: what
-    says nothing of it is for anybody."""
-    people = [word for word in query.content_words(language) if language.is_person(word)]
-    others = {language.stem(word) for word in query.content_words(language) if word not in people}
-    if not people or others.isdisjoint(_short_terms(docs[0], language)):
+def people_of(query: SearchQuery, language: Language) -> tuple[list[str], list[str]]:
+    """The words that say for whom a thing is, and all others."""
+    words = query.content_words(language)
+    people = [word for word in words if language.is_person(word)]
+    return people, [word for word in words if word not in people]
+
+
+def people_of_descriptions(
+    query: SearchQuery, docs: Sequence[Product], named: Collection[str], language: Language
+) -> list[str]:
+    """Those of the words that say for whom a thing is which no product has in a short text, though the best has another one there, or
+    others are `named` by it: what says nothing of it is for anybody."""
+    people, others = people_of(query, language)
+    there = _short_terms(docs[0], language)
+    if not any(word in named or language.stem(word) in there for word in others):
         return []
     there = {term for doc in docs for term in _short_terms(doc, language)}
     return [word for word in people if language.stem(word) not in there]
@@ -185,7 +195,7 @@ def _matches(rewrite: Rewrite, word: str, query: SearchQuery, terms: set[str], l
     ]
     if any(language.stem(each) in terms for each in meant):
         return True
-    if word == query.prefix and any(term.startswith(word) for term in terms):
+    if word == query.prefix and len(word) >= MIN_PREFIX and any(term.startswith(word) for term in terms):
         return True
     if any(
         word in row and _has_a_synonym(synonyms, terms, language) for row, synonyms in query.synonyms.items()

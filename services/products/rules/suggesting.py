@@ -121,8 +121,10 @@ class _Name(NamedTuple):
 
 
 def _wanted(query: SearchQuery, language: Language) -> list[_Wanted]:
-    """Every word that was typed, in any form or mistyped, the last one as a beginning, the last two as that of one."""
+    """Every word that was typed, in any form or mistyped, the last one as a beginning, the last two as that of one; none that says
+    nothing, if there are others: the `for` of `watches for` is no part of a name."""
     joined = begun_pair(query.loose_words) if query.prefix else ""
+    telling = [word for word in query.all_words if word not in language.stop_words] or query.all_words
     return [
         _Wanted(
             frozenset(map(language.stem, (word, *query.corrections.get(word, ())))),
@@ -141,7 +143,7 @@ def _wanted(query: SearchQuery, language: Language) -> list[_Wanted]:
                 for other in others
             ),
         )
-        for word in query.all_words
+        for word in telling
     ]
 
 

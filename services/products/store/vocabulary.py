@@ -194,8 +194,23 @@ class Vocabulary:
         """Of several words those that stand in no short text, as far as is known, where at least two of the others do."""
         if len(words) <= _MIN_NAMED:
             return set()
-        named = {word for word, count in self._counted(words).items() if count > 0 or not word.isalpha()}
+        named = self.named(words)
         return set(words) - named if len(named) >= _MIN_NAMED else set()
+
+    def named(self, words: Sequence[str]) -> set[str]:
+        """Those that stand in short texts, as far as is known, as one word or written apart: `tshirt` where there are T-shirts."""
+        named = {word for word, count in self._counted(words).items() if count > 0 or not word.isalpha()}
+        parts = {
+            word: [(word[:n], word[n:]) for n in range(1, len(word)) if len(word) - n >= _MIN_LENGTHENED]
+            for word in set(words) - named
+        }
+        asked = {part for pairs in parts.values() for pair in pairs for part in pair}
+        counts = self._counted(asked - self._language.stop_words) if asked else {}
+        return named | {
+            word
+            for word, pairs in parts.items()
+            if any(counts.get(one) and counts.get(other) for one, other in pairs)
+        }
 
     def _counted(self, words: Iterable[str]) -> dict[str, int]:
         """How many products have each word in their short texts, 0 where that is unknown; asked of Redis once a minute."""

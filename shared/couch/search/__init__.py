@@ -5,7 +5,7 @@ word are the same word · `query` what is asked, and its Lucene text · `keyword
 of it in an order.
 """
 
-from .clauses import begun_pair, is_forgivable
+from .clauses import MIN_PREFIX, begun_pair, is_forgivable
 from .fields import (
     NUMBER_BANDS,
     NouveauIndex,
@@ -22,6 +22,7 @@ from .query import Band, SearchQuery, quoted, search_for
 from .words import compounds_of, letters_of, pairs_of, words_of
 
 __all__ = [
+    "MIN_PREFIX",
     "ENGLISH",
     "GERMAN",
     "LANGUAGES",

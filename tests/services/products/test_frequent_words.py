@@ -123,3 +123,37 @@ def test_for_whom_a_thing_is_leaves_nothing_out_where_only_descriptions_say_it(g
         assert answer.calls["global"] == expected, "that nothing is named so is remembered"
     line = product("bangle-4", name="Onyx bangle for ladies", description="Small.")
     assert goods.load([line])["failed"] == []
+
+
+def test_a_word_that_names_write_apart_is_no_word_of_descriptions(goods: Shop) -> None:
+    lines = [
+        product("overshirt", name="Moleskin over-shirt", description="In olive."),
+        product("gilet", name="Moleskin gilet, olive", description="Sturdy."),
+        product("jerkin", name="Moleskin jerkin, olive", description="Goes under an overshirt."),
+    ]
+    assert goods.load(lines)["failed"] == []
+    answer = goods.ok("/v1/products", q="olive moleskin overshirt ")
+    assert {each["productid"] for each in answer["items"]} == {"overshirt", "jerkin"}
+    assert "described_words" not in answer
+
+
+def test_what_is_named_so_is_found_though_only_a_description_says_for_whom(goods: Shop) -> None:
+    lines = [
+        product("straw-hat", name="Straw hat", description="Goes with lorgnettes, for women."),
+        *(product(f"lorgnette-{n}", name=f"Lorgnette {n}", description="Of horn.") for n in (1, 2)),
+    ]
+    assert goods.load(lines)["failed"] == []
+    answer = goods.ok("/v1/products", q="lorgnettes for women ")
+    assert answer["total"] == len(lines)
+    assert answer["described_words"] == ["women"]
+
+
+def test_a_letter_that_no_search_goes_on_from_is_left_out(goods: Shop) -> None:
+    lines = [
+        product("kalimba", name="Kalimba bag, quilted", keywords=["kalimba"]),
+        product("pendulum", name="Plain pendulum", description="Type Q."),
+    ]
+    assert goods.load(lines)["failed"] == []
+    answer = goods.ok("/v1/products", q="kalimba q")
+    assert answer["items"][0]["productid"] == "kalimba"
+    assert answer["dropped_words"] == ["q"]

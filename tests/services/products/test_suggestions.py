@@ -82,3 +82,8 @@ def test_a_single_letter_is_no_department_of_hardly_any_hit(goods: Shop):
     assert ("category", "Rings") in suggested(goods, "rosegold r")
     assert ("category", "Religious Idols") not in suggested(goods, "rosegold r")
     assert ("category", "Religious Idols") in suggested(goods, "rosegold re")
+
+
+def test_a_word_that_says_nothing_takes_no_department_away(goods: Shop):
+    for typed in ("wooden trains", "wooden trains for", "wooden trains for the"):
+        assert ("category", "Trains") in suggested(goods, typed), typed

@@ -19,6 +19,7 @@ from .client import Client
 from .copies import altered
 from .documents import Doc, Document, Shapes
 from .errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
+from .errors import from_row as error_from_row
 from .indexes import FindIndex, View
 from .options import FindOptions, PageOptions, ViewOptions
 from .pages import Page, SearchPage, decode_cursor, encode_cursor
@@ -102,13 +103,14 @@ class Database:
         ]
 
     def add_many(self, docs: Sequence[Document]) -> dict[str, str]:
-        """Adds immutable documents that may be there already; {id: revision} of those. Raises UpdateConflict when one is there with other content."""
+        """Adds immutable documents that may be there already; {id: revision} of those. Raises UpdateConflict when one is there with other
+        content, and of one that was not taken what `put` raises: DatabaseUnavailable, Forbidden."""
         written = self.put_many(docs)
         there = {row.id: row.rev for row in written if row.rev}
         taken = [doc for doc, row in zip(docs, written, strict=True) if row.error == "conflict"]
         refused = [row for row in written if row.error and row.error != "conflict"]
         if refused:
-            raise QueryRefused(f"{refused[0].id}: {refused[0].error} {refused[0].reason}")
+            raise error_from_row(refused[0].id, str(refused[0].error), refused[0].reason)
         stored = self.get_many([doc["_id"] for doc in taken])
         for doc in taken:
             if _content(stored.get(doc["_id"], {})) != _content(doc):

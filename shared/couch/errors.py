@@ -137,6 +137,23 @@ INDEX_QUERIES = frozenset(
 """The SDK's operations that ask an index. A 404 to one of them never means a document: the index is not there."""
 
 
+_STATUS_OF_ROWS = {
+    "unauthorized": 401,
+    "forbidden": 403,
+    "document_too_large": 413,
+    "internal_server_error": 500,
+    "unknown_error": 500,
+    "timeout": 500,
+}
+"""What each error of a row of a bulk would be answered with, had the document been written by itself."""
+
+
+def from_row(docid: str, error: str, reason: str | None) -> Error:
+    """The error for a document that a bulk write did not take, as a write of it alone raises it."""
+    answer = {"error": error, "reason": reason}
+    return from_answer(_STATUS_OF_ROWS.get(error, 400), answer, f"post_bulk_docs of {docid}")
+
+
 def from_answer(status: int, body: Any, path: str) -> Error:
     """The error for a status and CouchDB's {"error", "reason"} body; `path` is the SDK's operation."""
     answer = body if isinstance(body, dict) else {}

@@ -20,6 +20,8 @@ from shared.tracing import outgoing
 ADVANCE_ORDER: Final = "orders.advance"
 ADVANCE_ORDERS: Final = "orders.advance_several"
 COMPUTE_REPORT: Final = "orders.report"
+ARCHIVE_YEAR: Final = "orders.archive_year"
+FIND_UNFINISHED_ARCHIVES: Final = "orders.find_unfinished_archives"
 SWEEP_ORDERS: Final = "orders.sweep"
 DEEP_SWEEP_ORDERS: Final = "orders.deep_sweep"
 LOOK_FOR_GOODS: Final = "orders.look_for_goods"

@@ -84,6 +84,7 @@ class Layout:
             **MALLOC_SETTINGS,
             "MAIL_DIR": str(self.state / "mail"),
             "MEDIA_DIR": str(self.state / "media"),
+            "ARCHIVE_DIR": str(self.state / "archive"),
             "JWT_PRIVATE_KEY_FILE": str(self.state / "secrets" / "jwt.pem"),
             "ADMIN_EMAIL": ADMIN_EMAIL,
             "ADMIN_PASSWORD_FILE": str(self.admin_password_file),

@@ -14,7 +14,7 @@ from typing import TextIO
 from deploy.local.permissions import private_folder
 from deploy.local.settings import ROOT, Settings
 
-FOLDERS = ("secrets", "minicouch", "redis", "mail", "media", "done")
+FOLDERS = ("secrets", "minicouch", "redis", "mail", "media", "archive", "done")
 
 
 class Occupied(Exception):

@@ -18,6 +18,7 @@ from services.orders.rules.pricing import ReturnTerms, ShopIdentity, Terms, addr
 from services.orders.rules.steps import Policy
 from services.orders.settings import PARTS, Settings
 from services.orders.store import (
+    ArchiveStore,
     CreditStore,
     DeadLetterStore,
     DraftStore,
@@ -115,6 +116,10 @@ class Dependencies:
     @property
     def old_records(self) -> OldRecords:
         return self.stores.old_records
+
+    @property
+    def archive(self) -> ArchiveStore:
+        return self.stores.archive
 
     @property
     def stall(self) -> StallStore:

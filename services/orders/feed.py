@@ -2,7 +2,9 @@
 
 from typing import Any, Final
 
+from services.orders.archive_documents import ARCHIVE_YEAR
 from services.orders.clients.couriers import AUTOMATIC_COURIERS
+from services.orders.declarations.archive import UNDER_WAY
 from services.orders.documents import (
     CANCELLATION,
     CUSTOMER,
@@ -28,6 +30,7 @@ from services.orders.documents import (
     STOCK_WAIT,
 )
 from shared.jobs import ADVANCE_ORDER, ADVANCE_ORDERS, COMPUTE_REPORT, SUMMARISE_ORDER, Feed
+from shared.jobs import ARCHIVE_YEAR as ARCHIVE_YEAR_JOB
 
 _EVENTS = (
     PAYMENT,
@@ -51,9 +54,11 @@ _EVENTS = (
 
 
 def _is_relevant(doc: dict[str, Any]) -> bool:
-    """Whether a change calls for something: of customers only that they are erased."""
+    """Whether a change calls for something: of customers only that they are erased, of an archive that it is not done."""
     if doc["type"] == CUSTOMER.name:
         return "erased" in doc
+    if doc["type"] == ARCHIVE_YEAR.name:
+        return doc["state"] in UNDER_WAY
     return "imported" not in doc and doc.get("courier") not in AUTOMATIC_COURIERS
 
 
@@ -64,6 +69,7 @@ FEED: Final = Feed(
         SESSION.name: (ADVANCE_ORDER, "orderid"),
         **{kind.name: (SUMMARISE_ORDER, "orderid") for kind in (PROCESSING, CUSTOMER)},
         REPORT_REQUEST.name: (COMPUTE_REPORT, "reportid"),
+        ARCHIVE_YEAR.name: (ARCHIVE_YEAR_JOB, "year"),
         DEADLETTER_RETRIED.name: (None, "subject"),
     },
     is_relevant=_is_relevant,

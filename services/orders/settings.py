@@ -93,6 +93,11 @@ class Settings(DatabaseSettings):
         90,
         "a report that somebody asked for is removed after so many days, and to whom the daily figures were sent; 0: never",
     )
+    archive_dir: str = setting(
+        "ARCHIVE_DIR",
+        "",
+        "folder that closed years are archived to from the desk: a volume that this service and the worker both have; empty: by command alone",
+    )
     manual_discount_percent: int = setting(
         "MANUAL_DISCOUNT_PERCENT",
         20,

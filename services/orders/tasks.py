@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from services.orders.actions import (
+    archive_years,
     backorders,
     conflicts,
     daily_figures,
@@ -35,11 +36,13 @@ from shared.errors import AisleError, Unavailable
 from shared.jobs import (
     ADVANCE_ORDER,
     ADVANCE_ORDERS,
+    ARCHIVE_YEAR,
     CATCH_UP,
     CLOSE_PERIODS,
     COMPLETE_SUMMARIES,
     COMPUTE_REPORT,
     DEEP_SWEEP_ORDERS,
+    FIND_UNFINISHED_ARCHIVES,
     FORMER_NAMES,
     LOOK_FOR_GOODS,
     MAX_COUNTDOWN,
@@ -125,6 +128,10 @@ def register(queue: Celery) -> PeriodicJobs:
     def report(subject: str) -> None:
         reports.compute_report(deps, subject)
 
+    @task(queue, ARCHIVE_YEAR, base=base)
+    def archive(subject: str) -> None:
+        archive_years.advance(deps, subject)
+
     jobs = _periodic_jobs(deps, queue)
     former = {name: jobs[present] for name, present in FORMER_NAMES.items()}
     for name, action in {**jobs, **former}.items():
@@ -176,7 +183,12 @@ def _periodic_jobs(deps: Dependencies, queue: Celery) -> PeriodicJobs:
         for orderid in orderids[: max(0, SWEEP_FILLS_UPTO - waiting_jobs(queue))]:
             enqueue(queue, ADVANCE_ORDER, orderid)
 
+    def go_on_with_archives() -> None:
+        for year in archive_years.unfinished(deps):
+            enqueue(queue, ARCHIVE_YEAR, year)
+
     return {
+        FIND_UNFINISHED_ARCHIVES: go_on_with_archives,
         SWEEP_ORDERS: lambda: advance_all(sweep.sweep(deps, dead_letters.skipped_subjects(deps))),
         DEEP_SWEEP_ORDERS: lambda: advance_all(sweep.deep_sweep(deps, dead_letters.skipped_subjects(deps))),
         LOOK_FOR_GOODS: lambda: advance_all(backorders.look_for_goods(deps)),

@@ -123,6 +123,7 @@ EXAMPLES = {
     "POST /v1/admin/gift-cards": Example({"value": AMOUNT}),
     "PUT /v1/admin/gift-cards/{id}": Example({"balance": 0, "note": "an example"}),
     "POST /v1/admin/store-credit/{userid}": Example({"amount": AMOUNT, "reason": "an example"}),
+    "POST /v1/admin/archives/{year}": Example({"act": "remove"}),
     "POST /v1/admin/reports": Example(
         {"kind": "sales", "by": "day", "from": "2001-01-01", "to": "2001-01-02"}
     ),

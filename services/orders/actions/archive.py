@@ -50,12 +50,19 @@ class Outcome:
 
 
 def save(
-    store: ArchiveStore, files: ArchiveFiles, year: int, moment: datetime, say: Say, *, orders: int
+    store: ArchiveStore,
+    files: ArchiveFiles,
+    year: int,
+    moment: datetime,
+    say: Say,
+    *,
+    orders: int,
+    is_enough: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Writes the orders that were placed in `year` and have ended into the archive, `orders` of them in a file; the database stays as it is.
 
-    Goes on where it was ended; once it is through, it takes what has ended since. 1 global query for 1,000 orders, 1 partition query each.
-    Raises Invalid for a year that has not ended.
+    Goes on where it was ended; once it is through, it takes what has ended since. It ends early when it `is_enough`: then the archive is not
+    whole yet. 1 global query for 1,000 orders, 1 partition query each. Raises Invalid for a year that has not ended.
     """
     if year >= moment.astimezone(UTC).year:
         raise Invalid(f"{year} has not ended: an archive holds a closed year.")
@@ -82,18 +89,27 @@ def save(
         if last is None:
             files.add([], None)
             return outcome
+        if is_enough():
+            files.add(waiting, after)
+            outcome.done += len(waiting)
+            return outcome
 
 
 def verify(files: ArchiveFiles, say: Say) -> int:
     """Reads all of it back; how many orders there are. Raises ArchiveDamaged, Invalid."""
     total = 0
     for part in files.parts:
-        found = list(files.read(part))
-        if (len(found), sum(map(len, found))) != (part["orders"], part["documents"]):
-            raise Invalid(f"{part['file']} holds other orders than the manifest says.")
-        total += len(found)
+        total += verify_part(files, part)
         say(f"{part['file']}: {part['orders']} orders, {part['documents']} documents")
     return total
+
+
+def verify_part(files: ArchiveFiles, part: dict[str, Any]) -> int:
+    """Of one file. Raises ArchiveDamaged, Invalid."""
+    found = list(files.read(part))
+    if (len(found), sum(map(len, found))) != (part["orders"], part["documents"]):
+        raise Invalid(f"{part['file']} holds other orders than the manifest says.")
+    return len(found)
 
 
 def remove(store: ArchiveStore, files: ArchiveFiles, moment: datetime, say: Say) -> Outcome:
@@ -101,11 +117,18 @@ def remove(store: ArchiveStore, files: ArchiveFiles, moment: datetime, say: Say)
     outcome = Outcome()
     store.note("archive orders", str(files.year), orders=sum(part["orders"] for part in files.parts))
     for part in files.parts:
-        orders, name = list(files.read(part)), f"{files.folder.name}/{part['file']}"
-        _rewrite(store, orders, partial(_removal_of, archive=name, moment=moment), outcome)
-        say(f"{part['file']}: {len(orders)} orders looked at")
+        say(f"{part['file']}: {remove_part(store, files, part, moment, outcome)} orders looked at")
     store.compact()
     return outcome
+
+
+def remove_part(
+    store: ArchiveStore, files: ArchiveFiles, part: dict[str, Any], moment: datetime, outcome: Outcome
+) -> int:
+    """Of the orders of one file; how many there are. What becomes of them is added to the outcome. Raises ArchiveDamaged."""
+    orders, name = list(files.read(part)), f"{files.folder.name}/{part['file']}"
+    _rewrite(store, orders, partial(_removal_of, archive=name, moment=moment), outcome)
+    return len(orders)
 
 
 def restore(store: ArchiveStore, files: ArchiveFiles, say: Say, orderid: str = "") -> Outcome:
@@ -113,12 +136,19 @@ def restore(store: ArchiveStore, files: ArchiveFiles, say: Say, orderid: str = "
     outcome = Outcome()
     store.note("restore orders", orderid or str(files.year))
     for part in _parts_with(store, files, orderid):
-        orders = [order for order in files.read(part) if orderid in ("", order[0]["orderid"])]
-        _rewrite(store, orders, _return_of, outcome)
-        say(f"{part['file']}: {len(orders)} orders looked at")
+        say(f"{part['file']}: {restore_part(store, files, part, outcome, orderid)} orders looked at")
     if orderid and not outcome.done and not outcome.left:
         outcome.left[orderid] = "it is not in this archive"
     return outcome
+
+
+def restore_part(
+    store: ArchiveStore, files: ArchiveFiles, part: dict[str, Any], outcome: Outcome, orderid: str = ""
+) -> int:
+    """The orders of one file, or the one; how many there are. Raises ArchiveDamaged."""
+    orders = [order for order in files.read(part) if orderid in ("", order[0]["orderid"])]
+    _rewrite(store, orders, _return_of, outcome)
+    return len(orders)
 
 
 def _removal_of(

@@ -20,6 +20,7 @@ from services.orders.actions.parcel_labels import (
     give_back_spare_labels,
 )
 from services.orders.actions.parcels import complete_parcels, deliver_order, dispatch_order
+from services.orders.actions.refund_emails import compose_refund
 from services.orders.actions.return_emails import compose_return
 from services.orders.actions.return_labels import buy_labels, give_back_labels
 from services.orders.actions.returns import refund_returns, restock_returns
@@ -180,6 +181,7 @@ STEPS: dict[str, Step] = {
     steps.NOTIFY_LINE_CANCELLATIONS: _notify_each(
         lambda found: [each["reference"] for each in found.line_cancellations], compose_line_cancellation
     ),
+    steps.NOTIFY_REFUNDS: _notify_each(steps.refund_notices, compose_refund),
     steps.BUY_LABELS: buy_labels,
     steps.GIVE_BACK_LABELS: give_back_labels,
     steps.BUY_PARCEL_LABELS: buy_parcel_labels,

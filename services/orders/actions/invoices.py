@@ -14,6 +14,7 @@ from services.orders.dependencies import Dependencies
 from services.orders.documents import CREDIT_NOTE as CREDIT_NOTE_TYPE
 from services.orders.documents import INVOICE as INVOICE_TYPE
 from services.orders.documents import NUMBER_REQUEST, order_key
+from services.orders.rules.archive import is_archived
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.invoices import (
     PrintedPage,
@@ -39,6 +40,10 @@ class ReturnNotApproved(Conflict):
     code, title = "return_not_approved", "The return is not approved"
 
 
+class NotIssued(Conflict):
+    code, title = "not_issued", "It was not issued before the order was archived"
+
+
 class NoSuchRefund(NotFound):
     code, title = "no_such_refund", "There is no such refund"
 
@@ -48,6 +53,7 @@ def issued_invoice(deps: Dependencies, found: OrderDocuments) -> Invoice:
     found.require_payment()
     if found.invoice is not None:
         return found.invoice
+    _check_may_be_numbered(found)
     invoice = INVOICE_TYPE.build(
         order_key(found.order["orderid"], "invoice"),
         number=_number(deps, found, INVOICE, INVOICE_PREFIX, INVOICE),
@@ -62,6 +68,7 @@ def issued_credit_note(deps: Dependencies, found: OrderDocuments, refund: Refund
     """What takes this refund back of the invoice; the invoice is issued before it."""
     if refund["number"] in found.credit_notes:
         return found.credit_notes[refund["number"]]
+    _check_may_be_numbered(found)
     invoice, reference = issued_invoice(deps, found), refund["reference"]
     note = CREDIT_NOTE_TYPE.build(
         order_key(found.order["orderid"], f"{reference}creditnote"),
@@ -132,6 +139,12 @@ def _packed(found: OrderDocuments, number: int) -> tuple[OrderDispatch | None, M
     if left := found.left_to_send:
         return None, left
     return found.dispatch, {line_key(line): line["quantity"] for line in found.order["basket"]}
+
+
+def _check_may_be_numbered(found: OrderDocuments) -> None:
+    """Raises NotIssued: nothing is written of an archived order."""
+    if is_archived(found):
+        raise NotIssued("It was not issued before the order was archived: bring the order back first.")
 
 
 def _number(deps: Dependencies, found: OrderDocuments, kind: str, prefix: str, reference: str) -> str:

@@ -19,6 +19,7 @@ from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.identity import new_reference
 from services.orders.rules.parcels import Quantities, chosen_lines
+from services.orders.rules.progress import REFUND
 from services.orders.rules.returns import quantities_by_key
 from shared.errors import Conflict
 from shared.money import money
@@ -39,6 +40,7 @@ def refund_items(
     request: Request,
     *,
     to_store_credit: bool = False,
+    notify: bool = False,
 ) -> OrderDocuments:
     """What was paid for these goods, which the customer keeps or never got. Raises NotPossible, NothingToRefund, Invalid for more
     than was bought and not paid back yet."""
@@ -50,7 +52,7 @@ def refund_items(
         lines = chosen_lines(found.order["basket"], not_refunded(found), items, "refunded")
         if not min(share_of(found, lines)[0], refundable(found)["amount"]):
             raise NothingToRefund
-        found, written = _add(deps, found, lines, reason, ADMIN, request, owner)
+        found, written = _add(deps, found, lines, reason, ADMIN, request, owner, notify=notify)
         if written:
             break
     else:
@@ -92,11 +94,13 @@ def _add(
     cause: str,
     request: Request,
     owner: str | None,
+    *,
+    notify: bool = False,
 ) -> tuple[OrderDocuments, bool]:
     """The order with the refund; read again, and False, when another refund took its number."""
     value, taxes = share_of(found, lines)
     left = refundable(found)
-    reference = new_reference("refund", request) if cause == ADMIN else cause
+    reference = new_reference(REFUND, request) if cause == ADMIN else cause
     refund = refund_of(
         found,
         money(min(value, left["amount"]), left["currency"]),
@@ -107,6 +111,7 @@ def _add(
         returned=taxes,
         store_credit_of=owner,
         lines=lines,
+        notify=notify,
     )
     stored, created = deps.orders.add(refund)
     if created:

@@ -7,6 +7,7 @@ from services.orders.actions.emails import Composer, compose, compose_gift_cards
 from services.orders.actions.gift_card_sales import codes_of
 from services.orders.actions.line_cancellations import compose_line_cancellation
 from services.orders.actions.parcel_emails import compose_parcel
+from services.orders.actions.refund_emails import compose_refund
 from services.orders.actions.return_emails import compose_return
 from services.orders.declarations.events import ResentEmail
 from services.orders.dependencies import Dependencies
@@ -84,6 +85,8 @@ def _composer(found: OrderDocuments, kind: str) -> Composer:
         return compose_return
     if any(each["reference"] == kind for each in found.line_cancellations):
         return compose_line_cancellation
+    if any(each["reference"] == kind and each.get("notify") for each in found.refunds):
+        return compose_refund
     if kind == GIFT_CARDS and "giftcardssent" in {doc["_id"].partition(":")[2] for doc in found.documents}:
         return lambda deps, order, _: compose_gift_cards(deps, order, codes_of(deps, order))
     if kind == PAYMENT_LINK and found.order.get("payment_link") and payment_page(found) is not None:

@@ -3,12 +3,13 @@
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from services.orders.declarations.archive import ArchivedOrder
 from services.orders.declarations.parts import LINE_FIELDS
 from services.orders.dependencies import Dependencies
-from services.orders.rules.archive import archived_of
+from services.orders.rules.archive import archived_of, checksum, is_archived
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.gift_card_delivery import gift_card_delivery
 from services.orders.rules.identity import guest_token
@@ -18,6 +19,7 @@ from services.orders.rules.progress import Progress, is_failed, is_finished
 from services.orders.rules.returns import last_day_to_return
 from services.orders.rules.summaries import known_first
 from services.orders.store import Key
+from services.orders.store.archive_files import ArchiveFiles
 from services.orders.store.orders import customer_item_of, customer_row_of, row_of
 from shared.clock import iso
 from shared.couch import Page
@@ -52,12 +54,15 @@ class Reader:
         return any(role in STAFF for role in self.roles)
 
 
-def read_order(deps: Dependencies, orderid: str, reader: Reader) -> OrderDocuments:
-    """O1, for those who may see it. Raises OrderArchived, and NoSuchOrder for everybody else, as if there were none."""
+def read_order(
+    deps: Dependencies, orderid: str, reader: Reader, *, from_archive: bool = False
+) -> OrderDocuments:
+    """O1, for those who may see it; with `from_archive` one that only looks gets an archived one as it was, where the archive is at hand.
+    Raises OrderArchived, and NoSuchOrder for everybody else, as if there were none."""
     found = deps.orders.order(orderid)
     archived = archived_of(found)
     if archived is not None and _may_read(deps, orderid, archived["userid"], reader):
-        raise _in_the_archive(archived)
+        return _archived_order(deps, found, archived, from_archive=from_archive)
     if not found.exists or not _may_read(deps, orderid, found.order["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     return found
@@ -67,17 +72,19 @@ def read_lines(deps: Dependencies, orderid: str, reader: Reader) -> list[dict[st
     """O1: only its lines, 1 partition query. Raises as `read_order`, after another one."""
     lines = deps.orders.lines(orderid)
     if not lines:
-        read_order(deps, orderid, reader)
-    if not lines or not _may_read(deps, orderid, lines[0]["userid"], reader):
+        return [
+            LINE_FIELDS.shown(line) for line in read_order(deps, orderid, reader, from_archive=True).items
+        ]
+    if not _may_read(deps, orderid, lines[0]["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     return [LINE_FIELDS.shown(line) for line in lines]
 
 
-def any_order(deps: Dependencies, orderid: str) -> OrderDocuments:
-    """For staff, webhooks and jobs. Raises NoSuchOrder, OrderArchived."""
+def any_order(deps: Dependencies, orderid: str, *, from_archive: bool = False) -> OrderDocuments:
+    """For staff, webhooks and jobs; `from_archive` as in `read_order`. Raises NoSuchOrder, OrderArchived."""
     found = deps.orders.order(orderid)
     if archived := archived_of(found):
-        raise _in_the_archive(archived)
+        return _archived_order(deps, found, archived, from_archive=from_archive)
     if not found.exists:
         raise NoSuchOrder("There is no such order.")
     return found
@@ -126,16 +133,30 @@ def open_orders(deps: Dependencies, span: Span, limit: int, after: Key | None, *
 def order_answer(deps: Dependencies, found: OrderDocuments, *, for_staff: bool = False) -> dict[str, Any]:
     """The order of api.md; a guest's carries the token that reads it again. Staff also read whether it is its customer's first."""
     answer = whole_order(found, for_staff=for_staff)
+    answer["archived"] = is_archived(found)
     if for_staff:
         answer["first_order"] = known_first(found)
     if delivery := gift_card_delivery(found):
         answer["gift_card_delivery"] = delivery
+        answer["imported"] = bool(found.order.get("imported"))
     arrived = found.last_delivery
     last = last_day_to_return(arrived, deps.terms.returns.days) if arrived else None
     answer["returnable_until"] = iso(last) if last else None
     if answer["userid"] is None and not found.order.get("imported"):
         answer["guest_token"] = guest_token(deps.settings.secret_key, answer["orderid"])
     return answer
+
+
+def _archived_order(
+    deps: Dependencies, found: OrderDocuments, archived: ArchivedOrder, *, from_archive: bool
+) -> OrderDocuments:
+    """With the documents out of the archive's file, if they are those that went into it. No call. Raises OrderArchived."""
+    if from_archive and deps.settings.archive_dir:
+        files = ArchiveFiles(Path(deps.settings.archive_dir))
+        saved = files.documents(archived["file"], archived["orderid"])
+        if checksum(saved) == archived["sha256"]:
+            return OrderDocuments([*saved, *found.documents])
+    raise _in_the_archive(archived)
 
 
 def _in_the_archive(archived: ArchivedOrder) -> OrderArchived:

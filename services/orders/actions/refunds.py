@@ -20,6 +20,7 @@ from services.orders.rules.exchanges import moved_money
 from services.orders.rules.identity import new_reference
 from services.orders.rules.manual_payments import is_manual
 from services.orders.rules.pricing import NO_TAX
+from services.orders.rules.progress import REFUND as REFUND_REFERENCE
 from services.orders.rules.progress import require
 from services.orders.rules.refund_taxes import refunded_taxes, taxes_of_lines
 from services.orders.rules.returns import goods_value
@@ -52,8 +53,10 @@ def refund_order(
     request: tuple[str, str] | None,
     *,
     to_store_credit: bool = False,
+    notify: bool = False,
 ) -> OrderDocuments:
-    """An admin's refund of a part or all. `request`: (key, fingerprint) of an Idempotency-Key; the same key refunds once.
+    """An admin's refund of a part or all. `request`: (key, fingerprint) of an Idempotency-Key; the same key refunds once. `notify`: the
+    worker writes the customer an e-mail about it.
 
     What gift cards and store credit paid goes back to them first; the rest to the card, or with `to_store_credit` to the
     customer's store credit.
@@ -65,7 +68,7 @@ def refund_order(
         )
     owner = store_credit_owner(found, wanted=to_store_credit)
     _check_step(deps, found, total, owner)
-    found = add_refund(deps, found, total, reason, "admin", request, store_credit_of=owner)
+    found = add_refund(deps, found, total, reason, "admin", request, store_credit_of=owner, notify=notify)
     return settle_refunds(deps, found)
 
 
@@ -95,9 +98,11 @@ def add_refund(
     cause: str,
     request: tuple[str, str] | None = None,
     store_credit_of: str | None = None,
+    *,
+    notify: bool = False,
 ) -> OrderDocuments:
     """Decides a refund: of `total`, or of all that remains. A `cause` other than admin is refunded once. Raises RefundTooLarge."""
-    reference = new_reference("refund", request) if cause == "admin" else cause
+    reference = new_reference(REFUND_REFERENCE, request) if cause == "admin" else cause
     for _ in range(MAX_ATTEMPTS):
         if refunded_before(found, cause, request):
             return found
@@ -106,7 +111,16 @@ def add_refund(
             return found
         _check_refundable(found, amount)
         refund, created = deps.orders.add(
-            refund_of(found, amount, reason, cause, reference, request, store_credit_of=store_credit_of)
+            refund_of(
+                found,
+                amount,
+                reason,
+                cause,
+                reference,
+                request,
+                store_credit_of=store_credit_of,
+                notify=notify,
+            )
         )
         if created:
             return found.with_document(refund)
@@ -134,9 +148,10 @@ def refund_of(
     store_credit_of: str | None = None,
     lines: Sequence[SoldLine] = (),
     exchange: ExchangeShare | None = None,
+    notify: bool = False,
 ) -> Refund:
     """The next refund of an order, by number; `returned` are the taxes of its goods, `lines` the goods that no return names, `exchange`
-    what of it pays for others."""
+    what of it pays for others. About an imported order nobody gets an e-mail, `notify` or not."""
     number = len(found.refunds) + 1
     parts = _credits(found, amount, store_credit_of)
     by_hand = is_manual(found.require_payment()) and amount["amount"] > paid_by_credits(parts)
@@ -154,6 +169,7 @@ def refund_of(
         **_taxes(found, amount, list(returned)),
         **({"credits": parts} if parts else {}),
         **({"by_hand": True} if by_hand else {}),
+        **({"notify": True} if notify and not found.order.get("imported") else {}),
     )
 
 

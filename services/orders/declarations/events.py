@@ -187,7 +187,8 @@ class Refund(OrderEvent):
     """Money to pay back, with its share of the taxes. `reference` is what the provider knows it by, whatever number replicas give it.
 
     `lines`: the goods that it is for, where it is not for a return. `exchange`: how much of it pays for other goods instead.
-    `by_hand`: staff pay it back, as they took the money, and record that they did.
+    `by_hand`: staff pay it back, as they took the money, and record that they did. `notify`: an e-mail tells the customer; what follows
+    from a return or a cancellation stands in the e-mail about that.
     """
 
     number: Annotated[int, Integer(1, 10**6, writable=False)]
@@ -204,6 +205,17 @@ class Refund(OrderEvent):
                 show_default=False,
                 writable=False,
                 description="staff pay it back, and record it",
+            ),
+        ]
+    ]
+    notify: NotRequired[
+        Annotated[
+            bool,
+            Boolean(
+                default=False,
+                show_default=False,
+                writable=False,
+                description="the customer gets an e-mail about it",
             ),
         ]
     ]

@@ -1,6 +1,7 @@
 """The HTTP side of the orders service: parse, act, answer."""
 
 from services.orders.resources.admin import admin
+from services.orders.resources.archives import archives
 from services.orders.resources.drafts import drafts
 from services.orders.resources.emails import emails
 from services.orders.resources.gift_cards import gift_cards
@@ -35,6 +36,7 @@ BLUEPRINTS = (
     notes,
     guests,
     reports,
+    archives,
     shop_settings,
     webhooks,
     internal,

@@ -44,6 +44,7 @@ admin = Blueprint("admin", __name__, url_prefix="/v1/admin", description="For st
 MAX_LINE_BYTES, MAX_IMPORT_BYTES = 1_000_000, 2**40
 NDJSON = "application/x-ndjson"
 LINES = (NDJSON, "text/plain")
+REFUND_DEFAULTS = {"to": "original", "notify": True}
 
 
 @admin.get("/orders")
@@ -179,22 +180,31 @@ def deliver_parcel(orderid: str, number: str) -> Response:
 @admin.response(201, answers.Order)
 @admin.alt_response(404, "NOT_FOUND")
 @admin.alt_response(409, "CONFLICT")
-@audited("refund order", "orderid", "amount", "items", "to")
+@audited("refund order", "orderid", "amount", "items", "to", "notify")
 def refund(body: dict[str, Any], orderid: str) -> Response:
     """Pay back an amount, or what was paid for `items`: to gift cards and store credit what they paid, the rest to the card or to store credit"""
     deps = dependencies()
     found, to_store_credit = reading.any_order(deps, orderid), body["to"] == "store_credit"
-    request = keyed_request(
-        [orderid, {name: value for name, value in body.items() if (name, value) != ("to", "original")}]
-    )
+    chosen = {
+        name: value
+        for name, value in body.items()
+        if name not in REFUND_DEFAULTS or value != REFUND_DEFAULTS[name]
+    }
+    request, notify = keyed_request([orderid, chosen]), body["notify"]
     if "items" in body:
         found = line_refunds.refund_items(
-            deps, found, body["items"], body["reason"], request, to_store_credit=to_store_credit
+            deps,
+            found,
+            body["items"],
+            body["reason"],
+            request,
+            to_store_credit=to_store_credit,
+            notify=notify,
         )
     else:
         total = _money(body["amount"], found.order["total"]["currency"])
         found = refunds.refund_order(
-            deps, found, total, body["reason"], request, to_store_credit=to_store_credit
+            deps, found, total, body["reason"], request, to_store_credit=to_store_credit, notify=notify
         )
     return order_response(found, 201)
 

@@ -32,7 +32,7 @@ _AS_PDF = {200: {"content": {PDF: _BINARY}}}
 @time_limit(PRINT_SECONDS)
 def invoice(headers: dict[str, str], orderid: str) -> Response:
     """The invoice of a paid order as PDF, or its number and seller as JSON; it gets its number when it is asked for first"""
-    deps, found = dependencies(), requested_order(headers, orderid)
+    deps, found = dependencies(), requested_order(headers, orderid, from_archive=True)
     if request.accept_mimetypes.best_match([PDF, JSON], PDF) == JSON:
         return json_answer(INVOICE_FIELDS.shown(act.issued_invoice(deps, found)))
     return _pdf(*act.print_invoice(deps, found))
@@ -48,7 +48,7 @@ def invoice(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(PRINT_SECONDS)
 def invoice_pdf(headers: dict[str, str], orderid: str) -> Response:
     """The invoice of a paid order as PDF, whatever is accepted"""
-    return _pdf(*act.print_invoice(dependencies(), requested_order(headers, orderid)))
+    return _pdf(*act.print_invoice(dependencies(), requested_order(headers, orderid, from_archive=True)))
 
 
 @invoices.get("/orders/<string:orderid>/credit-notes/<string:number>.pdf")
@@ -61,7 +61,9 @@ def invoice_pdf(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(PRINT_SECONDS)
 def credit_note(headers: dict[str, str], orderid: str, number: str) -> Response:
     """The credit note of a refund, by the refund's number, as PDF"""
-    return _pdf(*act.print_credit_note(dependencies(), requested_order(headers, orderid), number))
+    return _pdf(
+        *act.print_credit_note(dependencies(), requested_order(headers, orderid, from_archive=True), number)
+    )
 
 
 @invoices.get("/orders/<string:orderid>/returns/<string:number>/slip.pdf")

@@ -37,5 +37,7 @@ def add(body: dict[str, str], orderid: str) -> Response:
 @notes.alt_response(404, "NOT_FOUND")
 def listed(args: dict[str, Any], orderid: str) -> Response:
     """What was noted on an order, the latest first: one partition query"""
-    items = [act.note_answer(note) for note in reading.any_order(dependencies(), orderid).notes]
+    items = [
+        act.note_answer(note) for note in reading.any_order(dependencies(), orderid, from_archive=True).notes
+    ]
     return json_answer(short_list_answer(items, args, "id", ["notes", orderid]))

@@ -103,7 +103,7 @@ def payment_methods() -> Response:
 @orders.alt_response(404, "NOT_FOUND")
 def get_order(headers: dict[str, str], orderid: str) -> Response:
     """One order with all that happened to it: one partition query"""
-    return order_response(requested_order(headers, orderid))
+    return order_response(requested_order(headers, orderid, from_archive=True))
 
 
 @orders.get("/<string:orderid>/items")

@@ -22,9 +22,10 @@ def actor() -> str:
     return f"user {current_user().userid}"
 
 
-def requested_order(headers: dict[str, str], orderid: str) -> OrderDocuments:
-    """The order of the path, if the user or the guest's token may see it; the log line names it. Raises NoSuchOrder."""
-    found = reading.read_order(dependencies(), orderid, reader(headers["token"]))
+def requested_order(headers: dict[str, str], orderid: str, *, from_archive: bool = False) -> OrderDocuments:
+    """The order of the path, if the user or the guest's token may see it; the log line names it. `from_archive`: it is only looked at.
+    Raises NoSuchOrder, OrderArchived."""
+    found = reading.read_order(dependencies(), orderid, reader(headers["token"]), from_archive=from_archive)
     add_log_fields(orderid=orderid)
     return found
 

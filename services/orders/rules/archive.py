@@ -44,7 +44,17 @@ _UNCOUNTED: Final = frozenset(
 _KEPT: Final = (
     *("type", "date", "total", "units", "number", "imported"),
     *("gift_cards_sold", "cause", "by_hand", "by", "link", "refund_first", "requested", "decision", "change"),
-    *("kind", "payment_date", "dispatch_date", "was_paid", "taxes", "uses", "credits", "fingerprint"),
+    *(
+        "notify",
+        "kind",
+        "payment_date",
+        "dispatch_date",
+        "was_paid",
+        "taxes",
+        "uses",
+        "credits",
+        "fingerprint",
+    ),
 )
 _KEPT_OF_LINES: Final = ("productid", "sku", "name", "quantity", "amount", "condition")
 
@@ -76,7 +86,7 @@ def reason_to_stay(docs: Sequence[Document], moment: datetime) -> str:
         return "replicas wrote a document of it differently"
     progress = found.progress
     if found.status not in ENDED or not is_finished(progress):
-        return f"it is {found.status} and not finished"
+        return "it is not finished"
     if progress.open_returns > 0:
         return "a return of it is open"
     if found.summary is None or progress.unsummarised:
@@ -111,6 +121,11 @@ def archived_of(found: OrderDocuments) -> ArchivedOrder | None:
     """What stays of an order whose documents lie in an archive; such a one does not `exist`."""
     docs = (doc for doc in found.documents if doc["type"] == ARCHIVED_ORDER.name)
     return None if found.exists else ARCHIVED_ORDER.typed(next(docs, None))
+
+
+def is_archived(found: OrderDocuments) -> bool:
+    """Whether its documents were read from an archive: then they are only looked at."""
+    return any(doc["type"] == ARCHIVED_ORDER.name for doc in found.documents)
 
 
 def placed_at(found: OrderDocuments) -> str | None:

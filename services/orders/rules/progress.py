@@ -131,8 +131,10 @@ STATUSES: Final = (
 
 CANCELLED_LINES: Final = "cancelled"
 """How the references of cancelled lines begin."""
-UNCOUNTED_NOTICES: Final = ("return-", f"{CANCELLED_LINES}-")
-"""How the kinds of notices about returns and cancelled lines begin: they are counted apart, for their number is not known before."""
+REFUND: Final = "refund"
+"""How the references of refunds begin that staff decided."""
+UNCOUNTED_NOTICES: Final = ("return-", f"{CANCELLED_LINES}-", f"{REFUND}-")
+"""How the kinds of notices about returns, cancelled lines and refunds begin: they are counted apart, for their number is not known before."""
 
 TRANSITIONS: Final = {
     (PLACED, "pay"): PAID,
@@ -183,6 +185,7 @@ def progress_of(documents: Sequence[Document]) -> Progress:
             counts["refunded"] += doc["total"]["amount"]
             counts["repaid"] += int(doc["cause"].startswith("return"))
             counts["settlements"] += int(bool(doc.get("by_hand")))
+            counts["unnotified"] += int(bool(doc.get("notify")))
         elif doc["type"] == "settlement":
             counts["settlements"] -= int("by" in doc)
         elif doc["type"] == "paymentsession":

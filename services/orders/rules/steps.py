@@ -44,6 +44,7 @@ PAY_EXCHANGE = "pay_exchange"
 REPORT_EXCHANGE = "report_exchange"
 FINISH_LINE_CANCELLATIONS = "finish_line_cancellations"
 NOTIFY_LINE_CANCELLATIONS = "notify_line_cancellations"
+NOTIFY_REFUNDS = "notify_refunds"
 CAPTURE = "capture"
 
 
@@ -113,6 +114,7 @@ def _order_plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan
         offers = any(back.offer for back in found.order_returns)
         due += [KEEP_EXCHANGES, NOTIFY_RETURNS] if offers else [NOTIFY_RETURNS]
     due += _line_cancellations(found)
+    due += [NOTIFY_REFUNDS] if refund_notices(found) else []
     if found.may_wait and not found.waits and found.noticed("payment"):
         due.append(CHECK_STOCK)
     if found.cancellation is not None:
@@ -122,6 +124,12 @@ def _order_plan(found: OrderDocuments, moment: datetime, policy: Policy) -> Plan
     if found.owes_gift_cards and pays_for_gift_cards(found) and found.noticed("payment"):
         due.append(ISSUE_GIFT_CARDS)
     return _parcels(found, due, moment, policy)
+
+
+def refund_notices(found: OrderDocuments) -> list[str]:
+    """The kinds of the e-mails about refunds that were not sent yet."""
+    references = (refund["reference"] for refund in found.refunds if refund.get("notify"))
+    return [kind for kind in references if not found.noticed(kind)]
 
 
 def _owes_refunds(found: OrderDocuments) -> bool:

@@ -292,6 +292,16 @@ class Order(response_schema("OrderFields", order.ORDER_FIELDS)):  # type: ignore
             "description": "for staff: whether it is its customer's first that was paid; null while nobody knows"
         },
     )
+    archived = ma.fields.Boolean(
+        metadata={
+            "description": "whether it is read from the archive of its year: nothing can be done with it until staff bring it back"
+        }
+    )
+    imported = ma.fields.Boolean(
+        metadata={
+            "description": "for staff: whether it came with the order history; no e-mails are sent about it"
+        }
+    )
     name = ma.fields.String(allow_none=True)
     email = ma.fields.String(allow_none=True)
     deliveryAddress = ma.fields.Raw(allow_none=True)

@@ -340,6 +340,12 @@ class RefundRequest(Shape.from_dict(request_fields("Refund", events.REFUND_FIELD
         validate=ma.validate.OneOf(["original", "store_credit"]),
         metadata={"description": "where it goes that gift cards and store credit did not pay"},
     )
+    notify = ma.fields.Boolean(
+        load_default=True,
+        metadata={
+            "description": "whether an e-mail tells the customer how much, why and which way; none goes out about an imported order"
+        },
+    )
 
     @ma.validates_schema
     def check_one_way(self, data: dict[str, Any], **_: Any) -> None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
+from services.orders.store.archive import ArchiveStore
 from services.orders.store.credits import CreditStore
 from services.orders.store.dead_letters import DeadLetterStore
 from services.orders.store.drafts import DraftStore
@@ -24,6 +25,7 @@ from shared.couch import IndexCatchUp, Server
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 
 __all__ = [
+    "ArchiveStore",
     "Choice",
     "CreditStore",
     "DeadLetterStore",
@@ -73,6 +75,7 @@ class Stores:
     bulk_orders: OrderStore
     bulk_reports: ReportStore
     index_catch_up: IndexCatchUp
+    archive: ArchiveStore
 
 
 def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
@@ -99,4 +102,5 @@ def open_stores(settings: Settings, timeout: float = TIMEOUT) -> Stores:
         bulk_orders=OrderStore(bulk),
         bulk_reports=bulk_reports,
         index_catch_up=IndexCatchUp(bulk_reports.catch_up, DOCUMENTS_PER_UPDATE),
+        archive=ArchiveStore(bulk),
     )

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from services.orders.archive_documents import ARCHIVE_YEAR, ARCHIVES, archive_year_key
+from services.orders.declarations.archive import ArchiveYear
 from services.orders.documents import ORDERS_BETWEEN, order_partition
 from shared.audit import Act, AuditTrail
 from shared.couch import HIGHEST_KEY, Database, Document
@@ -37,6 +39,19 @@ class ArchiveStore:
         if failed := [row for row in written if row.error not in (None, "conflict")]:
             raise Unavailable(f"The database did not take {failed[0].id}: {failed[0].error}.")
         return {row.id for row in written if row.error}
+
+    def years(self) -> list[ArchiveYear]:
+        """What was done with the archive of each year. 1 partition query."""
+        return ARCHIVE_YEAR.among(self._database.partition(ARCHIVES).all())
+
+    def year(self, year: str) -> ArchiveYear | None:
+        """1 read."""
+        docid = archive_year_key(year)
+        return ARCHIVE_YEAR.typed(self._database.get_many([docid]).get(docid))
+
+    def put_year(self, doc: ArchiveYear) -> None:
+        """1 write. Raises UpdateConflict."""
+        self._database.put(doc)
 
     def note(self, action: str, subject: str, **details: Any) -> None:
         """Into the audit trail, before it is done. 1 write."""

@@ -7,6 +7,7 @@ whole as far as it goes.
 import gzip
 import hashlib
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 import orjson
 
+from services.orders.documents import order_partition
 from shared.couch import Document
 from shared.errors import Conflict, Invalid, NotFound
 
@@ -49,6 +51,31 @@ class ArchiveFiles:
         return list(self._manifest.get("parts", []))
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it was written to its end."""
+        return bool(self._manifest.get("whole", self.parts)) and self.after is None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the documents, as they are before they are packed."""
+        return sum(part["bytes"] for part in self.parts)
+
+    @property
+    def orders(self) -> int:
+        return sum(part["orders"] for part in self.parts)
+
+    def documents(self, file: str, orderid: str) -> list[Document]:
+        """Of one order, out of the file that it lies in; none where the file is not there, or is damaged before they come."""
+        partition = order_partition(orderid)
+        sought = f'"{partition}:'.encode()
+        try:
+            with gzip.open(self.folder / file, "rb") as lines:
+                found = [orjson.loads(line) for line in lines if sought in line]
+        except (OSError, EOFError, zlib.error, orjson.JSONDecodeError):
+            return []
+        return [doc for doc in found if doc["_id"].partition(":")[0] == partition]
+
+    @property
     def after(self) -> list[Any] | None:
         """The row behind which an unfinished one goes on."""
         after: list[Any] | None = self._manifest.get("after")
@@ -59,11 +86,11 @@ class ArchiveFiles:
         if self._manifest and self.year != year:
             raise Invalid(f"{self.folder} is the archive of {self.year}: take another folder for {year}.")
         if not self._manifest:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._write({"format": FORMAT, "year": year, "after": None, "parts": []})
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._write({"format": FORMAT, "year": year, "after": None, "parts": [], "whole": False})
 
     def add(self, orders: Sequence[Sequence[Document]], after: list[Any] | None) -> None:
-        """A file with these orders; `after` is the row that comes last in it. Without orders only that is written."""
+        """A file with these orders; `after` is the row that comes last in it, None at the end. Without orders only that is written."""
         parts = self.parts
         if orders:
             name = f"part{len(parts) + 1:05d}.ndjson.gz"
@@ -80,7 +107,7 @@ class ArchiveFiles:
             )
             if [list(order) for order in self.read(parts[-1])] != [list(order) for order in orders]:
                 raise ArchiveDamaged(f"{name} does not read as it was written: look at the disk.")
-        self._write({**self._manifest, "after": after, "parts": parts})
+        self._write({**self._manifest, "after": after, "parts": parts, "whole": after is None})
 
     def read(self, part: dict[str, Any]) -> Iterator[list[Document]]:
         """Its orders, each with its documents. Raises ArchiveDamaged before the first one when its checksum is not the manifest's."""

@@ -32,6 +32,7 @@ function (doc) {
   if (doc.type === "refund") {
     sums[10] = doc.total.amount;
     if (doc.cause.indexOf("return") === 0) sums[16] = 1;
+    if (doc.notify) sums[21] = 1;
   }
   if (slot === 12) {
     doc.lines.forEach(function (line) { sums[20] += line.quantity; });
@@ -52,6 +53,6 @@ function (doc) {
     sums[26] = doc.lines.reduce(function (units, line) { return units + line.quantity; }, 0);
   }
   if (slot === 13 && doc.kind === "payment-link") { sums[13] = 0; sums[29] = -1; }
-  if (slot === 13 && (doc.kind.indexOf("return-") === 0 || doc.kind.indexOf("cancelled-") === 0)) { sums[13] = 0; sums[21] = -1; }
+  if (slot === 13 && /^(return|cancelled|refund)-/.test(doc.kind)) { sums[13] = 0; sums[21] = -1; }
   emit(key, sums);
 }

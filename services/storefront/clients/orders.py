@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from services.storefront.clients.archives import Archives
 from services.storefront.clients.base import ANONYMOUS, json_of, once, segment, without_empty
 from services.storefront.clients.drafts import Drafts
 from services.storefront.clients.stall import Stall
@@ -31,7 +32,7 @@ class Requester:
         }
 
 
-class Orders(Drafts, Stall):
+class Orders(Drafts, Stall, Archives):
     """Checkout, history and the desk."""
 
     def place(self, token: str, body: Json, key: str, address: str) -> Json:

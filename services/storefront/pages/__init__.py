@@ -8,6 +8,7 @@ from services.storefront.pages.codes import codes
 from services.storefront.pages.currency import currency
 from services.storefront.pages.desk import (
     account_emails,
+    archive,
     audit,
     bulk,
     categories,
@@ -86,6 +87,7 @@ BLUEPRINTS = (
     desk,
 )
 DESK = (
+    archive,
     sales,
     margin,
     new_customers,

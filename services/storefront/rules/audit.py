@@ -121,6 +121,8 @@ _DETAILS: Final = {
     "sold_by": gettext_noop("Sold by"),
     "counted": gettext_noop("Counted"),
     "outcome": gettext_noop("Outcome"),
+    "to": gettext_noop("Paid back to"),
+    "notify": gettext_noop("E-mail to the customer"),
     "kept": gettext_noop("What holds"),
     "superseded": gettext_noop("What gave way"),
 }

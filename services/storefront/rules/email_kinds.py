@@ -17,6 +17,7 @@ _NAMES: Final = (
     (re.compile("gift-cards"), _("Gift cards")),
     (re.compile(".*decision"), _("Decision about a return")),
     (re.compile(".*ended"), _("End of a return")),
+    (re.compile("refund-.*"), _("Money was paid back")),
     (re.compile("return.*"), _("A return was requested")),
 )
 

@@ -9,6 +9,7 @@ from services.storefront.translation import gettext_noop as _
 _JOBS = {
     "orders.advance": _("Moving an order on: dispatch, delivery, refunds, e-mails"),
     "orders.report": _("Working out a report"),
+    "orders.archive_year": _("Archiving a year"),
     "orders.close_periods": _("Closing a period"),
     "orders.close_books": _("Closing a period"),
 }

@@ -6,6 +6,7 @@ import pytest
 
 from tests.people import place
 from tests.services.storefront.visitor import Page, Visitor
+from tests.waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,32 @@ def test_a_refund_starts_from_what_is_left_and_is_asked_once_more(keeper: Visito
     assert "Refunded." in page.text
     assert page.form(f"{address}/refunds").values["amount"] == "26.50"
     assert "£26.50 of £28.00 is left" in page.text
+
+
+@pytest.mark.parametrize(
+    ("unticked", "said"), [((), "gets one, with the amount"), (("notify",), "gets none")]
+)
+def test_the_customer_gets_an_e_mail_about_it_unless_staff_say_no(
+    keeper: Visitor, address: str, unticked: tuple[str, ...], said: str
+) -> None:
+    assert refund_form(keeper, address)["notify"] == "yes"
+    form = keeper.get(address).form(f"{address}/refunds")
+    typed = form.values | {"amount": "1.50", "reason": "Scratched"}
+    page = keeper.send_form(form, {name: text for name, text in typed.items() if name not in unticked})
+    assert said in page.text
+    page = keeper.submit(f"{address}/refunds", change="yes")
+    assert ("notify" in page.form(f"{address}/refunds").values) is not bool(unticked)
+    assert said in keeper.submit(f"{address}/refunds").text
+    keeper.submit(f"{address}/refunds", confirmed="yes")
+    listed = (
+        "Money was paid back"
+        in eventually(
+            lambda: (
+                (page := keeper.get(f"{address}/emails")) and (unticked or "paid back" in page.text) and page
+            )
+        ).text
+    )
+    assert listed is not bool(unticked)
 
 
 def test_a_refund_with_a_comma_pays_nothing_and_keeps_what_was_typed(keeper: Visitor, address: str) -> None:

@@ -86,8 +86,13 @@ def _after(day: str | None) -> str | None:
 
 
 @desk.get("/orders/<orderid>")
-def order(orderid: str) -> str:
-    return order_page(find_order(orderid))
+def order(orderid: str) -> str | tuple[str, int]:
+    try:
+        return order_page(find_order(orderid))
+    except NotFound as error:
+        if error.code != "order_archived":
+            raise
+        return render_template("desk/archived_order.html", orderid=orderid, known=error.extra), 404
 
 
 @desk.get("/orders/<orderid>/dispatch")
@@ -151,7 +156,8 @@ def order_page(
         order=found,
         steps=progress.steps(found),
         left=left,
-        refundable=refundable(found),
+        refundable=refundable(found) and not found.get("archived"),
+        gets_emails=bool(found.get("email")) and not found.get("imported"),
         left_to_send=parcels.left_to_send(found),
         ready_to_send=parcels.ready_to_send(found),
         unlabelled=parcels.unlabelled(found),

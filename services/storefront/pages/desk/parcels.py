@@ -70,6 +70,7 @@ def refund_lines(orderid: str) -> BaseResponse:
         body = {
             "items": chosen_items(request.form, "refund-"),
             "reason": request.form.get("reason", "")[:300],
+            "notify": "notify" in request.form,
         }
         services().orders.act(token(), orderid, "refunds", body, forms.key(request.form))
     except (Conflict, Invalid) as error:

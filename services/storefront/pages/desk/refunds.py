@@ -44,7 +44,7 @@ def _left(order: dict[str, Any]) -> Money:
 def _refund(order: dict[str, Any], form: forms.Form) -> None:
     """How much is left is for the orders service to check: a form sent twice is answered as the first time."""
     amount = prices.parse(form.values["amount"], _left(order)["currency"], "amount")
-    body = {"amount": amount, "reason": form.values["reason"]}
+    body = {"amount": amount, "reason": form.values["reason"], "notify": "notify" in request.form}
     if "store_credit" in request.form:
         body["to"] = "store_credit"
     try:
@@ -67,4 +67,5 @@ def _confirmation(order: dict[str, Any], form: forms.Form, amount: Money) -> str
         form=form,
         key=forms.key(request.form),
         to_store_credit="store_credit" in request.form,
+        notify="notify" in request.form,
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import quote
 
+from services.storefront.rules.audit_reasons import words_of
 from services.storefront.rules.prices import plain
 from services.storefront.translation import gettext, gettext_noop
 from shared.money import Money
@@ -121,6 +122,8 @@ _DETAILS: Final = {
     "sold_by": gettext_noop("Sold by"),
     "counted": gettext_noop("Counted"),
     "outcome": gettext_noop("Outcome"),
+    "act": gettext_noop("Its orders were"),
+    "year": gettext_noop("Year"),
     "to": gettext_noop("Paid back to"),
     "notify": gettext_noop("E-mail to the customer"),
     "kept": gettext_noop("What holds"),
@@ -157,7 +160,7 @@ def action_label(action: str) -> str:
 
 def details(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(what, value) of an entry's details; what is empty is left out."""
-    named = ((_label(name), _text(value)) for name, value in entry["details"].items())
+    named = ((_label(name), _text(value, name)) for name, value in entry["details"].items())
     return [(name, value) for name, value in named if value]
 
 
@@ -176,16 +179,18 @@ def _label(name: str) -> str:
     return gettext(_DETAILS[name]) if name in _DETAILS else name.replace("_", " ").capitalize()
 
 
-def _text(value: Any) -> str:
-    """A value as people read it: money, lists and objects too."""
+def _text(value: Any, name: str = "") -> str:
+    """The value of a detail as people read it: money, lists and objects too."""
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, Mapping):
         if value.keys() == {"amount", "currency"}:
             return f"{plain(cast(Money, value))} {value['currency']}"
-        return ", ".join(f"{_label(str(name))} {_text(each)}" for name, each in value.items())
+        return ", ".join(f"{_label(str(name))} {_text(each, str(name))}" for name, each in value.items())
+    if isinstance(value, str) and (words := words_of(name, value)):
+        return words
     if isinstance(value, str):
         return value.replace("_", " ") if value.islower() and " " not in value else value[:_MAX_TEXT]
     if isinstance(value, Sequence):
-        return "; ".join(_text(each) for each in value)[:_MAX_TEXT]
+        return "; ".join(_text(each, name) for each in value)[:_MAX_TEXT]
     return "" if value is None else str(value)

@@ -2,17 +2,19 @@
 
 import csv
 import io
+import re
 import secrets
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from services.storefront.rules import audit
+from services.storefront.rules import audit, audit_reasons
 from services.storefront.translation import FOLDER, read_languages
 from shared.translation import language_active
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.people import PASSWORD, Person
+from tests.processes import ROOT
 from tests.services.storefront.conftest import import_goods, product
 from tests.services.storefront.visitor import Visitor
 
@@ -124,3 +126,33 @@ def test_details_and_acts_of_the_operator_are_in_the_desk_s_language() -> None:
     with language_active(GERMAN):
         assert audit.details(entry) == [("Artikel", "Produkt p1, Menge 2, Zustand damaged")]
         assert audit.action_label("archive orders") == "Bestellungen eines Jahres ins Archiv verschoben"
+
+
+OF_CUSTOMERS = {
+    "abandoned",
+    "attempt_closed",
+    "codes_lost",
+    "credit_contended",
+    "payment_cancelled",
+    "payment_failed",
+    "unknown_address",
+}
+"""Errors of the orders service that no act of staff ends with."""
+
+
+def test_why_an_act_did_not_work_and_values_that_are_codes_have_words() -> None:
+    items = [{"productid": "mug", "condition": "damaged"}]
+    entry = {"details": {"code": "no_such_return", "items": items, "to": "store_credit"}}
+    assert [text for _, text in audit.details(entry)] == [
+        "there is no such return",
+        "Product mug, Condition damaged",
+        "store credit",
+    ]
+    with language_active(GERMAN):
+        assert audit.details(entry)[:2] == [
+            ("Grund", "diese Rücksendung gibt es nicht"),
+            ("Artikel", "Produkt mug, Zustand beschädigt"),
+        ]
+    sources = (ROOT / "services" / "orders" / "actions").glob("*.py")
+    codes = {code for path in sources for code in re.findall(r'code, title = "(\w+)"', path.read_text())}
+    assert {code for code in codes if not audit_reasons.is_known(code)} == OF_CUSTOMERS

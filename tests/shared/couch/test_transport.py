@@ -17,11 +17,13 @@ from shared.couch import (
     DatabaseUnavailable,
     FindIndex,
     NoSuchDocument,
+    QueryRefused,
     Server,
     StaleRows,
     UpdateConflict,
     View,
 )
+from shared.couch.errors import Forbidden
 from shared.couch.http import CircuitOpen
 from tests.processes import free_port
 from tests.shared.couch.http.servers import Authority, Connection, response, serving
@@ -29,7 +31,7 @@ from tests.shared.couch.http.servers import Authority, Connection, response, ser
 ANYTHING = DatabaseDesign("anything", ())
 
 
-def reply(status: str, body: dict, *headers: str) -> bytes:
+def reply(status: str, body: dict | list, *headers: str) -> bytes:
     content = json.dumps(body).encode()
     lines = [
         f"HTTP/1.1 {status}",
@@ -224,3 +226,26 @@ def test_who_has_time_waits_for_a_database_that_is_only_just_started() -> None:
     with serving(serve, port=port):
         is_long.join(20)
     assert found == [{"_id": "a:b", "_rev": "1-x"}]
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        ("internal_server_error", DatabaseUnavailable),
+        ("timeout", DatabaseUnavailable),
+        ("forbidden", Forbidden),
+        ("doc_validation", QueryRefused),
+    ],
+)
+def test_a_row_of_a_bulk_that_was_not_taken_raises_what_a_write_of_it_alone_does(
+    error: str, raised: type[Exception]
+):
+    rows = [
+        {"id": "a:1", "rev": "1-a"},
+        {"id": "a:2", "error": error, "reason": "No DB shards could be opened."},
+    ]
+    answer = reply("201 Created", rows)
+    with script(answer, answer) as (url, _):
+        database = Server(url, timeout=1.0).open(ANYTHING)
+        with pytest.raises(raised, match="a:2"):
+            database.add_many([{"_id": "a:1", "type": "note"}, {"_id": "a:2", "type": "note"}])

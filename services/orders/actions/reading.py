@@ -160,9 +160,13 @@ def _archived_order(
 
 
 def _in_the_archive(archived: ArchivedOrder) -> OrderArchived:
-    known = {name: archived[name] for name in ("orderid", "number", "placed", "status", "total", "file")}
+    known = {name: archived[name] for name in ("orderid", "number", "placed", "total", "file")}
     name = archived["number"] or archived["orderid"]
-    return OrderArchived(f"Order {name} is in the archive; the shop can bring it back.", **known)
+    return OrderArchived(
+        f"Order {name} is in the archive; the shop can bring it back.",
+        order_status=archived["status"],
+        **known,
+    )
 
 
 def _may_read(deps: Dependencies, orderid: str, owner: str | None, reader: Reader) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from services.orders.actions.emails import compose_mail
 from services.orders.declarations.exchanges import OFFERED, PAID, OfferedLine, WantedLine
 from services.orders.declarations.order import name_of
-from services.orders.declarations.parts import SoldLine
+from services.orders.declarations.parts import SoldLine, line_key
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.exchanges import lines_to_send
@@ -165,4 +165,9 @@ def _parts(*parts: str) -> str:
 
 
 def _list(lines: Iterable[SoldLine]) -> str:
-    return "\n".join(f"{line['quantity']} x {line['name']}" for line in lines)
+    """Each once, however its pieces came back: some resaleable, some damaged."""
+    together: dict[tuple[str, str], int] = {}
+    for line in lines:
+        each = (line_key(line), line["name"])
+        together[each] = together.get(each, 0) + line["quantity"]
+    return "\n".join(f"{quantity} x {name}" for (_, name), quantity in together.items())

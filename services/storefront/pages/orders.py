@@ -60,7 +60,9 @@ def invoice(orderid: str) -> str:
 def invoice_pdf(orderid: str) -> Response:
     try:
         return pdf_response(services().orders.invoice_pdf(requester_of(orderid), orderid))
-    except Conflict:
+    except Conflict as error:
+        if error.code == "not_issued":
+            raise
         raise NotFound(_("There is no invoice before the order is paid.")) from None
 
 

@@ -40,6 +40,9 @@ _SENTENCES = {
     "order_archived": _(
         "This order is years old, and its documents are in the shop's archive. Ask us if you need something of it."
     ),
+    "not_issued": _(
+        "No invoice was written before this order was archived. The shop can bring the order back and write it."
+    ),
     "product_exists": _("There is a product with this id already: choose another one."),
     "precondition_failed": _("This was changed since you opened it."),
     "no_such_category": _("There is no such department."),

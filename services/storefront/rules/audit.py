@@ -107,7 +107,7 @@ _DETAILS: Final = {
     "courierid": gettext_noop("Tracking number"),
     "tracking_url": gettext_noop("Tracking link"),
     "kind": gettext_noop("Kind"),
-    "number": gettext_noop("Number"),
+    "number": gettext_noop("Its number"),
     "items": gettext_noop("Items"),
     "productid": gettext_noop("Product"),
     "quantity": gettext_noop("Quantity"),
@@ -131,6 +131,7 @@ _DETAILS: Final = {
 }
 _PAGES: Final = (
     ("orders", "draft order", "/admin/drafts/"),
+    ("orders", "archive orders", "/admin/archive/"),
     ("orders", "at stall", "/admin/orders/"),
     ("orders", "settle oversold", "/admin/orders/"),
     ("orders", "count cash", "/admin/stall/days/"),

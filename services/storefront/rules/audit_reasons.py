@@ -40,6 +40,7 @@ _REASONS: Final = {
     "manual_discount_too_large": _("more was taken off than staff may"),
     "mixed_currencies": _("an order holds one currency"),
     "no_archive": _("the shop has no archive"),
+    "no_gift_cards": _("the order has bought no gift cards"),
     "no_label": _("there is no label for this return"),
     "no_label_form": _("the label has no such form"),
     "no_label_provider": _("the shop buys no labels"),

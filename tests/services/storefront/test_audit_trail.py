@@ -124,20 +124,23 @@ def test_pages_hold_all_services_in_the_order_of_time(shop: Shop, admin: Person)
 def test_details_and_acts_of_the_operator_are_in_the_desk_s_language() -> None:
     entry = {"details": {"items": [{"productid": "p1", "quantity": 2, "condition": "damaged"}]}}
     with language_active(GERMAN):
-        assert audit.details(entry) == [("Artikel", "Produkt p1, Menge 2, Zustand damaged")]
+        assert audit.details(entry) == [("Artikel", "Produkt p1, Menge 2, Zustand beschädigt")]
         assert audit.action_label("archive orders") == "Bestellungen eines Jahres ins Archiv verschoben"
 
 
-OF_CUSTOMERS = {
-    "abandoned",
-    "attempt_closed",
-    "codes_lost",
-    "credit_contended",
-    "payment_cancelled",
-    "payment_failed",
-    "unknown_address",
-}
-"""Errors of the orders service that no act of staff ends with."""
+ACTS_OF_STAFF = (
+    *(
+        "refunds",
+        "line_refunds",
+        "returns",
+        "return_requests",
+        "line_cancellations",
+        "parcels",
+        "parcel_labels",
+    ),
+    *("archive_years", "draft_placing", "order_emails", "gift_cards", "invoices"),
+)
+"""Modules of the orders service whose errors staff meet."""
 
 
 def test_why_an_act_did_not_work_and_values_that_are_codes_have_words() -> None:
@@ -153,6 +156,7 @@ def test_why_an_act_did_not_work_and_values_that_are_codes_have_words() -> None:
             ("Grund", "diese Rücksendung gibt es nicht"),
             ("Artikel", "Produkt mug, Zustand beschädigt"),
         ]
-    sources = (ROOT / "services" / "orders" / "actions").glob("*.py")
+    sources = [ROOT / "services" / "orders" / "actions" / f"{name}.py" for name in ACTS_OF_STAFF]
     codes = {code for path in sources for code in re.findall(r'code, title = "(\w+)"', path.read_text())}
-    assert {code for code in codes if not audit_reasons.is_known(code)} == OF_CUSTOMERS
+    assert len(codes) > 20
+    assert [code for code in sorted(codes) if not audit_reasons.is_known(code)] == []

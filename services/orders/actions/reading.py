@@ -23,12 +23,13 @@ from services.orders.store.archive_files import ArchiveFiles
 from services.orders.store.orders import customer_item_of, customer_row_of, row_of
 from shared.clock import iso
 from shared.couch import Page
-from shared.errors import NotFound
+from shared.errors import NotFound, Unavailable
 
 STAFF = ("admin", "staff")
 SCAN_LIMIT = 1000
 OVERFETCH = 3
 FIRST_TIME, LAST_TIME = "0000", "9999"
+BEHIND = "The database node that was asked has not got all of this order yet; try again."
 
 
 class NoSuchOrder(NotFound):
@@ -58,13 +59,16 @@ def read_order(
     deps: Dependencies, orderid: str, reader: Reader, *, from_archive: bool = False
 ) -> OrderDocuments:
     """O1, for those who may see it; with `from_archive` one that only looks gets an archived one as it was, where the archive is at hand.
-    Raises OrderArchived, and NoSuchOrder for everybody else, as if there were none."""
+    Raises OrderArchived, Unavailable, and NoSuchOrder for everybody else, as if there were none."""
     found = deps.orders.order(orderid)
     archived = archived_of(found)
     if archived is not None and _may_read(deps, orderid, archived["userid"], reader):
         return _archived_order(deps, found, archived, from_archive=from_archive)
-    if not found.exists or not _may_read(deps, orderid, found.order["userid"], reader):
+    order = found.order if found.exists else deps.orders.order_behind_list(orderid)
+    if order is None or not _may_read(deps, orderid, order["userid"], reader):
         raise NoSuchOrder("You have no such order.")
+    if not found.exists:
+        raise Unavailable(BEHIND)
     return found
 
 
@@ -81,11 +85,13 @@ def read_lines(deps: Dependencies, orderid: str, reader: Reader) -> list[dict[st
 
 
 def any_order(deps: Dependencies, orderid: str, *, from_archive: bool = False) -> OrderDocuments:
-    """For staff, webhooks and jobs; `from_archive` as in `read_order`. Raises NoSuchOrder, OrderArchived."""
+    """For staff, webhooks and jobs; `from_archive` as in `read_order`. Raises NoSuchOrder, OrderArchived, Unavailable."""
     found = deps.orders.order(orderid)
     if archived := archived_of(found):
         return _archived_order(deps, found, archived, from_archive=from_archive)
     if not found.exists:
+        if deps.orders.order_behind_list(orderid):
+            raise Unavailable(BEHIND)
         raise NoSuchOrder("There is no such order.")
     return found
 
@@ -109,7 +115,7 @@ def _orders_of_a_customer(deps: Dependencies, userid: str, limit: int, after: Ke
         return page
     listed = {customer_row_of(item)[0] for item in page.items}
     missing = [orderid for orderid in deps.recent.of(userid) if orderid not in listed]
-    found = [found for found in map(deps.orders.order, missing) if found.payment is not None]
+    found = [found for found in map(deps.orders.order, missing) if found.exists and found.payment is not None]
     recent = [item for item in map(customer_item_of, found) if after is None or item["key"] < after]
     items = sorted([*page.items, *recent], key=lambda item: item["key"], reverse=True)
     return Page(items[:limit], items[limit - 1]["key"] if len(items) > limit else page.next)

@@ -32,6 +32,7 @@ from shared.couch import (
     Database,
     Doc,
     Document,
+    NoSuchDocument,
     Page,
     StaleRows,
     UpdateConflict,
@@ -92,6 +93,16 @@ class OrderStore:
     def order(self, orderid: str) -> OrderDocuments:
         """O1: a whole order. 1 partition query."""
         return OrderDocuments(self._database.partition(order_partition(orderid)).all())
+
+    def order_behind_list(self, orderid: str) -> Order | None:
+        """The document of an order that the list of its partition lacks: a list is one node's copy, which is behind for seconds after the
+        node was cut off; a document is what a quorum of nodes has. 1 read, none where there is one copy of each document."""
+        if self._database.copies == 1:
+            return None
+        try:
+            return cast(Order, self._database.get(order_key(orderid, "order")))
+        except NoSuchDocument:
+            return None
 
     def lines(self, orderid: str) -> list[OrderLineItem]:
         """O1: only its lines. 1 partition query."""

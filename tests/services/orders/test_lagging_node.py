@@ -1,26 +1,77 @@
 """A node that was cut off from the others answers lists of a partition from its own copy, which is behind for seconds once it is back,
 and documents as a quorum has them. The stand-in for such a node does so."""
 
+import re
+import time
 from collections.abc import Iterator
+from typing import Any
 
+import orjson
 import pytest
 
 from tests.forwarding import Forward, Response, forwarding
 from tests.services.orders.conftest import Shop, insisting
 from tests.services.orders.test_gift_cards import issued, left_on
 
+JSON = {"Content-Type": "application/json"}
+MORE_THAN_A_READER_WAITS = 2.0
+
 
 @pytest.fixture(scope="module")
 def behind(shop: Shop, couch_url: str, service) -> Iterator[str]:
-    """An orders service whose node has no copy of any partition's list yet."""
+    """An orders service whose node has no copy of any gift card's list yet, lacks of each order's the order itself, and is long in bringing
+    the list of a customer's orders up to date."""
 
     def answer(method: str, path: str, body: bytes, forward: Forward) -> Response:
-        if "/_partition/giftcard" in path and path.partition("?")[0].endswith("/_all_docs"):
-            return 200, {"Content-Type": "application/json"}, b'{"total_rows":0,"offset":null,"rows":[]}'
+        place = path.partition("?")[0]
+        if "/_partition/giftcard" in place and place.endswith("/_all_docs"):
+            return 200, JSON, b'{"total_rows":0,"offset":null,"rows":[]}'
+        if "/_partition/order" in place and place.endswith("/_all_docs"):
+            return _changed(forward(), lambda found: found | {"rows": _without_orders(found.get("rows", []))})
+        if "/_view/orders_of_a_customer" in place:
+            if b'"lazy"' in body:
+                return _changed(forward(), lambda found: found | {"rows": []})
+            time.sleep(MORE_THAN_A_READER_WAITS)
+        if method == "GET" and place.count("/") == 1 and place.endswith("orders"):
+            return _changed(forward(), lambda found: found | {"cluster": {"n": 3, "q": 2, "w": 2, "r": 2}})
         return forward()
 
     with forwarding(couch_url, answer) as url:
         yield service("orders", COUCH_URL=url)
+
+
+def _changed(response: Response, change: Any) -> Response:
+    status, headers, content = response
+    return status, headers, orjson.dumps(change(orjson.loads(content)))
+
+
+def _without_orders(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if not re.fullmatch(r"order[^:]*:order", row["id"])]
+
+
+def test_an_order_that_its_node_has_not_got_yet_is_behind_and_not_gone(shop: Shop, behind: str) -> None:
+    customer, product = shop.customer(), shop.product(price=1250, delivery=250)
+    orderid = shop.placed(customer, {product: 1})["orderid"]
+    assert shop.get(customer, f"/v1/orders/{orderid}").status_code == 200
+    parcel = {"courier": "Post", "courierid": "P 1"}
+    for lagging in (
+        customer.get(f"{behind}/v1/orders/{orderid}"),
+        shop.admin.get(f"{behind}/v1/orders/{orderid}"),
+        shop.admin.post(f"{behind}/v1/admin/orders/{orderid}/dispatch", json=parcel),
+    ):
+        assert (lagging.status_code, lagging.json()["code"]) == (503, "unavailable"), lagging.url
+        assert lagging.headers["Retry-After"] == "1"
+    stranger = shop.customer().get(f"{behind}/v1/orders/{orderid}")
+    assert (stranger.status_code, stranger.json()["code"]) == (404, "no_such_order")
+    nobodys = customer.get(f"{behind}/v1/orders/{'0' * 26}")
+    assert (nobodys.status_code, nobodys.json()["code"]) == (404, "no_such_order")
+
+
+def test_the_orders_of_a_customer_are_shown_without_one_that_is_behind(shop: Shop, behind: str) -> None:
+    customer, product = shop.customer(), shop.product(price=1250, delivery=250)
+    shop.placed(customer, {product: 1})
+    lagging = customer.get(f"{behind}/v1/orders")
+    assert (lagging.status_code, lagging.json()["items"]) == (200, [])
 
 
 def test_the_desk_reads_a_card_that_its_node_has_not_got_yet(shop: Shop, behind: str) -> None:

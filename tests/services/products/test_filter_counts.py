@@ -50,7 +50,10 @@ def shows(shops: list[Shop], expected: dict[str, int]) -> Callable[[], bool]:
     return lambda: all(brands(shop) == expected for shop in shops)
 
 
-def test_a_category_with_its_counts_is_one_partition_query(shops: list[Shop]) -> None:
+def test_a_category_with_its_counts_is_one_partition_query(
+    shops: list[Shop], catch_up: Callable[[], None]
+) -> None:
+    catch_up()
     for shop in shops:
         shop.get("/v1/products", **PAGE)
         for more in (

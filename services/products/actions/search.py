@@ -85,6 +85,7 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
         corrections |= vocabulary.corrections(unknown, alone=len(query.all_words) == 1)
         for word, meant in _joined_corrections(deps, query, unknown).items():
             corrections[word] = [*corrections.get(word, ()), *meant]
+        corrections |= _heads_of_compounds(deps, unknown - corrections.keys())
     known = asked - unknown - corrections.keys()
     rewrite = rewritten(query, unknown, corrections, vocabulary.described(content) & known, language)
     return altered(rewrite, finished=finished, named=frozenset(vocabulary.frequent(content) & known))
@@ -106,6 +107,13 @@ def _joined_corrections(deps: Dependencies, query: SearchQuery, unknown: set[str
     ]
     meant = deps.vocabulary.corrections(map("".join, neighbours)) if neighbours else {}
     return {word: meant["".join(pair)] for pair in neighbours if "".join(pair) in meant for word in pair}
+
+
+def _heads_of_compounds(deps: Dependencies, words: Iterable[str]) -> dict[str, list[str]]:
+    """What a compound that no product has is one of, if products are: `herrenpullover` is a `pullover`."""
+    heads = {word: head for word in words if (head := deps.catalogue.language.head_of(word))}
+    unknown = deps.vocabulary.unknown(heads.values(), None) if heads else set()
+    return {word: [head] for word, head in heads.items() if head not in unknown}
 
 
 def _first_page(

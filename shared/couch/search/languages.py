@@ -49,6 +49,11 @@ class Language:
         stem = self.stem(word)
         return (word,) if stem == word else (word, stem)
 
+    def head_of(self, word: str) -> str:
+        """What a compound is one of: the lampe of Stehlampe; empty for another word."""
+        parts = re.fullmatch(self.compounds, word) if self.compounds else None
+        return (parts[parts.lastindex] if parts and parts.lastindex else None) or ""
+
     @cached_property
     def _terms(self) -> Callable[[str], tuple[str, ...]]:
         compound = re.compile(self.compounds or "(?!)")

@@ -42,6 +42,13 @@ def test_german_forms_are_found(german: Shop, q: str, found: set[str]):
     assert {each["productid"] for each in german.ok("/v1/products", q=q)["items"]} == found
 
 
+def test_a_compound_that_nothing_is_called_finds_what_it_is_one_of_and_says_so(german: Shop):
+    answer = german.ok("/v1/products", q="Damenkleider ")
+    assert answer["items"][0]["productid"] == "kleid"
+    assert answer["showing_results_for"] == "kleider"
+    assert german.ok("/v1/products", q="Damenhosen ")["items"] == []
+
+
 def test_another_language_is_another_index_beside_the_others():
     ours, theirs = ({each.design_id for each in design.patterns} for design in (DESIGN, design_in("de")))
     assert len(ours - theirs) == len(theirs - ours) == 2

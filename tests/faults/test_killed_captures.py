@@ -15,7 +15,7 @@ from tests.faults.aimed_kills import AFTER_SALE, KILLS, STEPS, Step
 from tests.faults.reckoning import Books, books_of, summary_problem, written_twice
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed import stocked
-from tests.faults.walks import ask, at_rest, walk_while_killed
+from tests.faults.walks import CHECKOUT, ask, at_rest, walk_while_killed
 from tests.people import ADDRESS, Person, register
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 
@@ -104,9 +104,7 @@ def paid(shop: BreakableShop, stripe: StripeStandIn, person: Person, product: st
     payment = {"provider": "stripe"} | ({} if on_page else {"token": "pm_card_visa"})
     items = [{"productid": product, "quantity": PIECES}]
     while True:
-        order = ask(shop, "/v1/orders", {"items": items, "address": ADDRESS, "payment": payment}, person)
-        if order.get("code") == "attempt_closed":
-            continue
+        order = ask(shop, CHECKOUT, {"items": items, "address": ADDRESS, "payment": payment}, person)
         assert order["status_code"] in (200, 201, 202), order
         if page := order["payment_page"]:
             stripe.checkout.pay(page["url"].rpartition("/")[2])

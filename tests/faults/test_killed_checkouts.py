@@ -23,6 +23,7 @@ from tests.faults.codes import code_with_limit
 from tests.faults.reckoning import Books, books_of, problems
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed import stocked
+from tests.faults.walks import UNDER_WAY
 from tests.people import ADDRESS, Person, register
 
 ORDERS_PER_KILL: Final = 6
@@ -101,8 +102,8 @@ class Buyers:
             except requests.RequestException:
                 time.sleep(0.2)
                 continue
-            if answer.status_code < 500:
-                said: dict[str, Any] = answer.json()
+            said: dict[str, Any] = answer.json() if answer.status_code < 500 else {}
+            if said and said.get("code") not in UNDER_WAY:
                 return said
             time.sleep(0.2)
         return {}

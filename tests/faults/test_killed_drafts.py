@@ -13,7 +13,7 @@ from services.products.documents import DESIGN as PRODUCTS
 from tests.faults.aimed_kills import STEPS, Step
 from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed_acts import PRODUCT
-from tests.faults.walks import walk_while_killed
+from tests.faults.walks import UNDER_WAY, walk_while_killed
 from tests.people import PASSWORD, Person
 from tests.waiting import eventually
 
@@ -29,7 +29,6 @@ AIMS: dict[str, Step] = {
 }
 CLERKS = 3
 MAX_DRAFTS = 3000
-UNDER_WAY = ("attempt_closed", "idempotency_in_progress")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +48,7 @@ def insist(shop: BreakableShop, admin: Person, path: str, body: Any, key: str = 
             url = f"{shop.url('orders')}{path}"
             answer = requests.post(url, json=body, headers=headers, timeout=30)
             code = answer.json().get("code") if answer.status_code == 409 else ""
-            if answer.status_code < 500 and code not in UNDER_WAY:
+            if answer.status_code < 500 and code not in ("attempt_closed", *UNDER_WAY):
                 return answer
         except requests.RequestException:
             pass

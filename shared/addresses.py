@@ -117,6 +117,12 @@ def form_of(country: str) -> AddressForm | None:
     )
 
 
+def region_name(country: str, region: str) -> str:
+    """A region that is kept in its country's own letters in Latin ones: Tokyo for 東京都. Others stay as they are."""
+    form = None if region.isascii() else form_of(country)
+    return dict(form.regions).get(region, region) if form else region
+
+
 @cache
 def country_names() -> Mapping[str, str]:
     """Every country's English name, by code, in the order of the names."""

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from babel.core import get_global
+
 from services.storefront.forms import EMAIL, Field, Form
-from services.storefront.translation import gettext, territory_names
+from services.storefront.translation import active_language, gettext, territory_names
 from services.storefront.translation import gettext_noop as _
-from shared.addresses import PARTS, country_names, form_of
+from shared.addresses import PARTS, country_names, form_of, region_name
 
 NAME: Final = Field("name", _("Name"), autocomplete="name", max_length=100, help=_("Who receives it."))
 DEFAULT: Final = Field("default", _("Deliver here unless I say otherwise"), "check", required=False)
@@ -56,6 +58,13 @@ def any_address_form(countries: Sequence[str]) -> Form:
         DEFAULT,
     )
     return Form(fields)
+
+
+def region_text(place: Mapping[str, Any]) -> str:
+    """The region of {country, region} as readers of the page's language can read it."""
+    script = get_global("likely_subtags").get(active_language().locale.language, "_Latn")
+    region = str(place["region"])
+    return region_name(place["country"], region) if "_Latn" in script else region
 
 
 def is_text(sent: Mapping[str, str]) -> bool:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from shared.addresses import PART_FIELDS, checked, country_names, envelope, form_of, parts_of_text
+from shared.addresses import (
+    PART_FIELDS,
+    checked,
+    country_names,
+    envelope,
+    form_of,
+    parts_of_text,
+    region_name,
+)
 from shared.errors import Invalid
 
 BATH = {"line1": "1 High Street", "city": "Bath", "postcode": "ba1 1aa", "country": "GB"}
@@ -23,6 +31,13 @@ def test_a_country_has_its_own_form() -> None:
     assert form_of("XX") is None
     assert country_names()["BA"] == "Bosnia and Herzegovina"
     assert country_names()["GB"] == "United Kingdom"
+
+
+def test_a_region_is_named_in_letters_that_readers_know() -> None:
+    assert region_name("JP", "東京都") == "Tokyo"
+    assert region_name("UA", "Вінницька область") == "Vinnyts'ka oblast"
+    known = (("US", "NY"), ("ES", "A Coruña"), ("JP", ""), ("XX", "東京都"), ("JP", "нет"))
+    assert all(region_name(*each) == each[1] for each in known)
 
 
 def test_parts_are_kept_as_the_post_wants_them() -> None:

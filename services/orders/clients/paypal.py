@@ -4,6 +4,7 @@ Nothing is charged that the shop does not ask for: an order that was approved an
 a page needs no call. The request id is the shop's order id, so that an order is captured once whoever completes it.
 """
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, Self
@@ -80,17 +81,26 @@ class PayPalProvider:
         return self._read(purchase, ref)[0]
 
     def complete(self, purchase: Purchase, ref: str) -> Outcome:
-        outcome, status = self._read(purchase, ref)
-        if status != "APPROVED":
-            return outcome
+        """A request's id is answered as the first time, also where it was declined: who has chosen another way to pay since, and approved
+        it, is asked for under another id."""
         verb = "capture" if purchase.captures else "authorize"
-        try:
-            self._api.post(f"{ORDERS}/{ref}/{verb}", {}, f"{purchase.orderid}-{verb}")
-        except PaymentDeclined as refusal:
-            return Outcome(PageState.OPEN, detail=refusal.detail)
-        except PayPalRefused as refusal:
-            if refusal.extra.get("issue") not in ("ORDER_ALREADY_CAPTURED", "ORDER_ALREADY_AUTHORIZED"):
-                raise ProviderUnavailable(refusal.detail) from refusal
+        request = f"{purchase.orderid}-{verb}"
+        for _ in range(2):
+            outcome, known = self._read(purchase, ref)
+            if known.get("status") != "APPROVED":
+                return outcome
+            try:
+                self._api.post(f"{ORDERS}/{ref}/{verb}", {}, request)
+                break
+            except PaymentDeclined as refusal:
+                declined = Outcome(PageState.OPEN, detail=refusal.detail)
+                request = f"{purchase.orderid}-{verb}-{_approval(known)}"
+            except PayPalRefused as refusal:
+                if refusal.extra.get("issue") not in ("ORDER_ALREADY_CAPTURED", "ORDER_ALREADY_AUTHORIZED"):
+                    raise ProviderUnavailable(refusal.detail) from refusal
+                break
+        else:
+            return declined
         return self._read(purchase, ref)[0]
 
     def end_page(self, purchase: Purchase, ref: str) -> Outcome:
@@ -177,20 +187,27 @@ class PayPalProvider:
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, PayPalRefused):
             raise BadRequest("This is not an event of PayPal.") from None
 
-    def _read(self, purchase: Purchase, ref: str) -> tuple[Outcome, str]:
-        """What has become of the page, and the status that PayPal gives the order."""
+    def _read(self, purchase: Purchase, ref: str) -> tuple[Outcome, Json]:
+        """What has become of the page, and the order as PayPal has it; {} of one that it does not know any more."""
         ended = PageState.ENDED if now() >= purchase.expires else PageState.OPEN
         if not ref:
-            return Outcome(ended), ""
+            return Outcome(ended), {}
         try:
             order = self._api.get(f"{ORDERS}/{ref}")
-        except PayPalRefused:
-            return Outcome(PageState.ENDED), ""
+        except PayPalRefused as refusal:
+            if not refusal.extra.get("is_unknown"):
+                raise ProviderUnavailable(refusal.detail) from refusal
+            return Outcome(PageState.ENDED), {}
         payments = order["purchase_units"][0].get("payments", {})
         made = [*payments.get("authorizations", ()), *payments.get("captures", ())]
         if made:
-            return _outcome(made[0]), order["status"]
-        return Outcome(PageState.ENDED if order["status"] == "VOIDED" else ended), order["status"]
+            return _outcome(made[0]), order
+        return Outcome(PageState.ENDED if order["status"] == "VOIDED" else ended), order
+
+
+def _approval(order: Json) -> str:
+    """Tells a customer's approvals of an order apart: the same for all who read this one."""
+    return hashlib.sha256(orjson.dumps(order, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
 def _outcome(made: Json) -> Outcome:

@@ -1,6 +1,7 @@
 """Calls of PayPal's REST API: JSON with an access token, a request id that makes a repetition harmless, errors as ours."""
 
 import base64
+import logging
 import threading
 import time
 from typing import Any
@@ -11,6 +12,8 @@ from services.orders.clients.payments import PaymentDeclined, ProviderUnavailabl
 from shared.couch.deadline import time_for
 from shared.couch.http import HttpClient, Response, TransportError
 from shared.errors import AisleError
+
+log = logging.getLogger(__name__)
 
 _TIMEOUT_SECONDS = 4.0
 _EARLY_SECONDS = 60
@@ -99,4 +102,7 @@ def _read(answer: Response) -> Json:
         raise ProviderUnavailable(detail)
     if _DECLINED.intersection(issues):
         raise PaymentDeclined("PayPal declined the payment.", decline_code=issues[0])
-    raise PayPalRefused(detail, issue=issues[0])
+    if answer.status in (401, 403):
+        log.error("PayPal does not accept the shop's credentials, or does not let it do this: %s", issues[0])
+        raise ProviderUnavailable("PayPal does not let the shop ask this just now.")
+    raise PayPalRefused(detail, issue=issues[0], is_unknown=answer.status == 404)

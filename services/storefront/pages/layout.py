@@ -27,6 +27,7 @@ from werkzeug import Response as BaseResponse
 from werkzeug.exceptions import HTTPException
 
 from services.storefront.actions.sessions import ENDED
+from services.storefront.address_forms import region_text
 from services.storefront.forms import error_text
 from services.storefront.pages import saved_forms
 from services.storefront.pages.assets import asset, files
@@ -93,6 +94,7 @@ def register_layout(app: Flask) -> None:
         "join_words": join_words,
         "backorder_note": backorders.note,
         "bdi": isolated_markup,
+        "region": region_text,
         "orderable": backorders.orderable,
         "sent_from": backorders.sent_from,
         "waiting_note": backorders.waiting_note,

@@ -1,7 +1,8 @@
 """A local stand-in for PayPal's Orders v2 and Payments v2 API as far as an order uses it: access tokens, request ids, sums, states, webhooks.
 
 `approve` is what a customer does on PayPal's page; `declines` makes the next capture fail, `pends` leaves it pending until `settle`.
-`lose` breaks the connection of the next request to a path after it was done.
+`lose` breaks the connection of the next request to a path after it was done. `forbids` refuses all that the shop asks. A request id that was
+declined is declined again, as PayPal answers the same id the same.
 """
 
 import base64
@@ -24,7 +25,7 @@ class PayPalStandIn:
     def __init__(self) -> None:
         self.orders: dict[str, Json] = {}
         self.tokens: set[str] = set()
-        self.declines = self.pends = False
+        self.declines = self.pends = self.forbids = False
         self.lose: list[str] = []
         self._answers: dict[str, Answer] = {}
         self._lock = threading.Lock()
@@ -40,7 +41,7 @@ class PayPalStandIn:
         return [each for each in self.orders.values() if unit(each)["custom_id"] == orderid]
 
     def approve(self, order: Json) -> None:
-        order["status"] = "APPROVED"
+        order["status"], order["update_time"] = "APPROVED", datetime.now(UTC).isoformat()
 
     def settle(self, order: Json, *, arrived: bool) -> None:
         unit(order)["payments"]["captures"][0]["status"] = "COMPLETED" if arrived else "DECLINED"
@@ -63,10 +64,13 @@ class PayPalStandIn:
 
     def answer(self, method: str, path: str, key: str, body: Any) -> Answer:
         with self._lock:
+            if self.forbids:
+                return _error(403, "PERMISSION_DENIED")
             if key and key in self._answers:
-                return 200, self._answers[key][1]
+                status, said = self._answers[key]
+                return (200 if status < 400 else status), said
             status, said = self._done(method, path.strip("/").split("/"), body)
-            if key and status < 400:
+            if key and (status < 400 or "INSTRUMENT_DECLINED" in str(said)):
                 self._answers[key] = status, json.loads(json.dumps(said))
             return status, said
 

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from services.orders.clients import paypal as adapter
 from services.orders.clients.payments import PaymentDeclined
 from services.orders.clients.paypal import PayPalProvider
 from services.orders.dependencies import Dependencies
+from shared.clock import now
 from shared.couch import Database
 from shared.money import money
 from tests.people import Person
@@ -259,6 +261,70 @@ def test_declined(shop: Shop, customer: Person, paypal: PayPalStandIn) -> None:
         paypal.declines = False
     assert back["status"] == "cancelled"
     assert shop.stock(product) == 1
+
+
+def test_who_is_declined_and_approves_another_card_pays(
+    shop: Shop, customer: Person, paypal: PayPalStandIn
+) -> None:
+    orderid, product, known = opened(shop, customer, paypal, stock=1)
+    paypal.approve(known)
+    paypal.declines = True
+    try:
+        waiting = refresh(shop, customer, orderid)
+    finally:
+        paypal.declines = False
+    assert (waiting["status"], bool(waiting["payment_page"])) == ("placed", True)
+    paypal.approve(known)
+    for _ in range(2):
+        assert refresh(shop, customer, orderid)["status"] == "paid"
+    assert len(taken(known)) == 1
+    assert shop.stock(product) == 0
+
+
+def test_without_a_return_and_without_a_webhook_the_sweep_takes_what_was_approved(
+    shop: Shop,
+    customer: Person,
+    paypal: PayPalStandIn,
+    deps: Dependencies,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And what was not approved in time ends, with the goods back."""
+    (paid, _, known), (left, product, other) = (opened(shop, customer, paypal, stock=1) for _ in range(2))
+    paypal.approve(known)
+    later = now() + timedelta(hours=2)
+    for place in (fulfilment, adapter):
+        monkeypatch.setattr(place, "now", lambda: later)
+    for orderid in (paid, left, paid, left):
+        fulfilment.advance_order(deps, orderid)
+    statuses = [
+        shop.get(customer, f"/v1/orders/{orderid}").json()["payment"] is not None for orderid in (paid, left)
+    ]
+    assert statuses == [True, False]
+    assert (len(taken(known)), unit(other)["payments"]) == (1, {})
+    assert shop.get(customer, f"/v1/orders/{left}").json()["status"] == "cancelled"
+    assert shop.stock(product) == 1
+
+
+def test_while_paypal_lets_the_shop_ask_nothing_no_order_ends_and_nobody_is_declined(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, captured_at: str
+) -> None:
+    """Such as with a secret that was replaced: what was taken by then is found again."""
+    orderid, product, known = opened(shop, customer, paypal, stock=1)
+    paypal.approve(known)
+    paypal.lose.append(
+        f"/v2/checkout/orders/{known['id']}/{'capture' if captured_at == 'order' else 'authorize'}"
+    )
+    tell(shop, paypal, known, "approved")
+    paypal.forbids = True
+    try:
+        told = shop.post(customer, f"/v1/orders/{orderid}/payment")
+        refused = shop.order(customer, {shop.product(): 1}, **BY_PAYPAL)
+    finally:
+        paypal.forbids = False
+    assert (told.status_code, refused.status_code) == (503, 503), (told.text, refused.text)
+    assert refused.json()["code"] == "payment_provider_unavailable"
+    assert refresh(shop, customer, orderid)["status"] == "paid"
+    assert shop.stock(product) == 0
 
 
 @pytest.mark.parametrize("arrived", [True, False])

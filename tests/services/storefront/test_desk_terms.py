@@ -98,6 +98,8 @@ def test_what_is_saved_at_the_desk_holds_at_the_checkout(keeper: Visitor, visito
     assert "Van" in page.text
     report = keeper.get(TAXES).text
     assert "VAT 20 %" in report
+    keeper.submit(TAXES, country="JP", region="東京都", name="Shohizei", rate="10", included="yes")
+    assert "JP Tokyo" in keeper.get(TAXES).text
     assert "country,region,name,rate,base,currency,amount" in keeper.get("/admin/tax.csv").body.decode()
 
 

@@ -13,15 +13,22 @@ def refresh_payment(deps: Dependencies, found: OrderDocuments, session: str = ""
 
     `session`: the page's reference, from an event that may be here before it is stored.
     """
+    return after_payment_page(deps, found, session)[0]
+
+
+def after_payment_page(
+    deps: Dependencies, found: OrderDocuments, session: str = ""
+) -> tuple[OrderDocuments, str]:
+    """The same, with why the last try to pay on a page failed that can still be paid on; "" where none did."""
     order = found.order
     if not order.get("hosted") or found.payment is not None:
-        return found
+        return found, ""
     found, outcome = payment_pages.look_up(deps, found, session)
     if outcome.charge is not None:
-        return record_charge(deps, found, outcome.charge)
+        return record_charge(deps, found, outcome.charge), ""
     if outcome.state is PageState.ENDED:
-        return reconcile(deps, found, unpaid(found, outcome))
-    return found
+        return reconcile(deps, found, unpaid(found, outcome)), ""
+    return found, outcome.detail
 
 
 def give_up_payment(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:

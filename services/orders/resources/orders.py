@@ -128,7 +128,12 @@ def get_line_items(headers: dict[str, str], orderid: str) -> Response:
 @time_limit(10)
 def refresh_payment(headers: dict[str, str], orderid: str) -> Response:
     """Ask the provider what became of the payment page: what the customer's return to the shop does; any number of times"""
-    return order_response(hosted_payments.refresh_payment(dependencies(), requested_order(headers, orderid)))
+    deps = dependencies()
+    found, problem = hosted_payments.after_payment_page(deps, requested_order(headers, orderid))
+    answer = reading.order_answer(deps, found, for_staff=reader(headers["token"]).is_staff)
+    if problem and answer["payment_page"]:
+        answer["payment_page"]["problem"] = problem
+    return json_answer(answer)
 
 
 @orders.post("/<string:orderid>/payment/cancellation")

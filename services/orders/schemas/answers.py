@@ -240,6 +240,9 @@ class PaymentPage(Shape):
 
     url = ma.fields.String()
     expires = Time()
+    problem = ma.fields.String(
+        metadata={"description": "why the last try to pay failed, where the provider was just asked"}
+    )
 
 
 class Step(Shape):

@@ -95,7 +95,8 @@ def _after(order: Json) -> BaseResponse:
         _say_thanks(order)
         return page
     if order["status"] != "cancelled":
-        flash(_("This order is not paid yet."), "warn")
+        why = service_text((order["payment_page"] or {}).get("problem", ""))
+        flash(" ".join([why, _("This order is not paid yet.")]).strip(), "warn")
         return page
     why = service_text(order["cancellation"]["detail"])
     flash(" ".join([_("Nothing was charged and nothing was ordered."), why]).strip(), "warn")

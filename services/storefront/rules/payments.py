@@ -59,6 +59,8 @@ def paid_with(provider: str) -> str:
     """What an order was paid with, in words."""
     if provider == "sandbox":
         return gettext("a test card")
+    if page := payment_page(provider):
+        return page.name
     return gettext(MANUAL_PAYMENTS[provider]) if provider in MANUAL_PAYMENTS else provider.capitalize()
 
 

@@ -156,6 +156,7 @@ TEXTS: Final = (
     _("The customer went back without paying."),
     _("The bank declined the payment; try another way to pay."),
     _("This card is not saved any more. Choose another."),
+    _("PayPal declined the payment."),
     _("The order was cancelled."),
     _("It was paid after the order had ended."),
     _("Return %(number)s"),

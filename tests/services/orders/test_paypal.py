@@ -273,7 +273,10 @@ def test_who_is_declined_and_approves_another_card_pays(
         waiting = refresh(shop, customer, orderid)
     finally:
         paypal.declines = False
-    assert (waiting["status"], bool(waiting["payment_page"])) == ("placed", True)
+    assert (waiting["status"], waiting["payment_page"]["problem"]) == (
+        "placed",
+        "PayPal declined the payment.",
+    )
     paypal.approve(known)
     for _ in range(2):
         assert refresh(shop, customer, orderid)["status"] == "paid"

@@ -76,7 +76,12 @@ def test_with_3d_secure(guest: Visitor) -> None:
 def test_declined_and_back(cards: StripeShop, guest: Visitor) -> None:
     """The last one of its kind: the customer's own attempt must not stand in the way of the next."""
     to_the_page(guest, "mug-last", email="back@example.com")
-    assert press(guest, "declined").url.startswith(cards.stripe.url)
+    page = press(guest, "declined")
+    assert page.url.startswith(cards.stripe.url)
+    orderid = cards.stripe.checkout.sessions[page.url.rpartition("/")[2]]["metadata"]["orderid"]
+    unpaid = guest.get(f"/checkout/paid/{orderid}").text
+    assert "Your card was declined. This order is not paid yet." in unpaid
+    guest.page = page
     back = press(guest, "back")
     assert back.path.startswith("/checkout?"), back.text
     assert "Nothing was charged and nothing was ordered. Your card was declined." in back.text

@@ -84,11 +84,11 @@ class PayPalProvider:
         """A request's id is answered as the first time, also where it was declined: who has chosen another way to pay since, and approved
         it, is asked for under another id."""
         verb = "capture" if purchase.captures else "authorize"
-        request = f"{purchase.orderid}-{verb}"
+        request, declined = f"{purchase.orderid}-{verb}", None
         for _ in range(2):
             outcome, known = self._read(purchase, ref)
             if known.get("status") != "APPROVED":
-                return outcome
+                return declined if declined and outcome.state is PageState.OPEN else outcome
             try:
                 self._api.post(f"{ORDERS}/{ref}/{verb}", {}, request)
                 break
@@ -99,9 +99,8 @@ class PayPalProvider:
                 if refusal.extra.get("issue") not in ("ORDER_ALREADY_CAPTURED", "ORDER_ALREADY_AUTHORIZED"):
                     raise ProviderUnavailable(refusal.detail) from refusal
                 break
-        else:
-            return declined
-        return self._read(purchase, ref)[0]
+        outcome = self._read(purchase, ref)[0]
+        return declined if declined and outcome.state is PageState.OPEN else outcome
 
     def end_page(self, purchase: Purchase, ref: str) -> Outcome:
         """What the customer has approved is carried out; what is approved later never is, as the order has ended here."""

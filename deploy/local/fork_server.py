@@ -1,8 +1,10 @@
 """`python -m deploy.local.fork_server MODULE ...`: imports the modules once, then forks every process that is asked for.
 
-All processes of the shop use the same libraries; forked from here they share the memory of what is imported already, and
-none imports it again. On standard input, a socket, comes a JSON line for each process with the file descriptor of its
-output; on standard output go JSON lines: `{"pid": 7}` for each start, in order, and `{"ended": 7, "code": 0}` for each end.
+All processes of the shop use the same modules; forked from here they share the memory of what is imported already, and
+none imports it again. Once a module of our own has changed, processes are started from the code as it is then, and share nothing.
+
+On standard input, a socket, comes a JSON line for each process with the file descriptor of its output; on standard output
+go JSON lines: `{"pid": 7}` for each start, in order, and `{"ended": 7, "code": 0}` for each end.
 """
 
 import ctypes
@@ -19,22 +21,42 @@ import time
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parents[2]
 _ATTEMPTS = 5
 _LINUX = sys.platform == "linux"
 _libc = ctypes.CDLL(None) if _LINUX else None
 
 
 def main() -> None:
+    began = time.time()
     gc.disable()  # what is imported stays: collecting while it grows only costs time
     for module in sys.argv[1:]:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
     gc.enable()
+    sources = _own_sources()
     command = _serve(socket.socket(fileno=os.dup(0)))
-    if command:
-        sys.argv = command[2:]
-        runpy.run_module(command[2], run_name="__main__", alter_sys=True)
+    if not command:
+        return
+    if _changed_since(began, sources):
+        os.execv(command[0], command)
+    sys.argv = command[2:]
+    runpy.run_module(command[2], run_name="__main__", alter_sys=True)
+
+
+def _own_sources() -> list[str]:
+    """The files of the modules that are here and no library's."""
+    files = [getattr(module, "__file__", None) or "" for module in sys.modules.values()]
+    folders = tuple(f"{ROOT}{os.sep}{name}{os.sep}" for name in ("services", "shared", "deploy"))
+    return [file for file in files if file.startswith(folders)]
+
+
+def _changed_since(when: float, files: list[str]) -> bool:
+    try:
+        return any(os.stat(file).st_mtime > when for file in files)
+    except OSError:
+        return True  # one is gone
 
 
 def lower_priority(niceness: int) -> None:

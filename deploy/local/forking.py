@@ -26,13 +26,24 @@ LIBRARIES = (
     "jwt",
     "cryptography.fernet",
     "email.headerregistry",
+    "babel.support",
+    "babel.dates",
+    "babel.numbers",
     "wsgiref.simple_server",
     "ibmcloudant.cloudant_v1",
     "gunicorn.app.wsgiapp",
     "gunicorn.workers.gthread",
 )
-"""What the services import: the first of them is ready the sooner the fewer these are. Not prometheus_client, which looks at
-the environment when it is imported, and nothing of our own: a process that is started again runs the code as it is then."""
+"""What the services import. Not prometheus_client, which looks at the environment when it is imported."""
+OWN_MODULES = (
+    "shared.couch",
+    "shared.database",
+    "shared.email_writer",
+    "shared.jobs",
+    "shared.redis",
+    "shared.web.factory",
+)
+"""What most of them import of our own, where each has one worker: prometheus_client comes with it."""
 
 
 class ForkServerEnded(Exception):
@@ -104,6 +115,7 @@ class ForkServer:
                 "-m",
                 "deploy.local.fork_server",
                 *LIBRARIES,
+                *(OWN_MODULES if self._environment.get("WEB_WORKERS", "1") == "1" else ()),
                 cwd=ROOT,
                 env=dict(self._environment),
                 stdin=theirs.fileno(),

@@ -7,8 +7,8 @@ import pytest
 
 from tests.bench.running import running_shop
 
-SHARING_MIB = 330
-"""The services, the worker, the follower and what starts them: 360 and more if each held the libraries for itself."""
+SHARING_MIB = 305
+"""The services, the worker, the follower and what starts them: 320 and more if each service had a master of gunicorn's beside it."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts shared memory by process")

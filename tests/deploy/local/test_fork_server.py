@@ -1,10 +1,15 @@
 """Processes of the fork server, started by the launcher as `make run` starts them."""
 
 import asyncio
+import json
 import os
 import re
+import shutil
 import signal
+import socket
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +18,12 @@ import pytest
 
 from deploy.local.launcher import Launcher
 from deploy.local.processes import Process
+from deploy.local.settings import ROOT
 
 MODULE = """
 import os, sys, time
 print(f"{__name__} of {os.environ['GREETED']}, {os.environ['LOG_LEVEL']}, with {sys.argv[1:]}")
-print("libraries are here:", "ibmcloudant" in sys.modules, "and our own code is not:", "shared" not in sys.modules)
+print("libraries are here:", "ibmcloudant" in sys.modules, "and what services share of our own:", "shared.web" in sys.modules)
 print("leads its session:", os.getsid(0) == os.getpid(), "and reads nothing:", sys.stdin.read() == "")
 print("warned", file=sys.stderr)
 if "shown" in sys.argv: print("shown as", open("/proc/self/cmdline").read().rstrip("\\0").split("\\0")[1:])
@@ -60,7 +66,7 @@ def test_a_forked_process_is_like_one_that_was_started(run, capfd) -> None:
     out = capfd.readouterr().out.splitlines()
     assert out[:4] == [
         "greeter | __main__ of ada, calm, with ['a b']",
-        "greeter | libraries are here: True and our own code is not: True",
+        "greeter | libraries are here: True and what services share of our own: True",
         "greeter | leads its session: True and reads nothing: True",
         "greeter | warned",
     ]
@@ -114,3 +120,34 @@ def test_many_at_once_are_told_apart(run, capfd) -> None:
         assert (
             f"row{number:<{2 if number < 10 else 1}} | __main__ of ada, calm, with ['number {number}']" in out
         )
+
+
+def test_once_our_own_code_has_changed_processes_run_it_as_it_is(tmp_path: Path) -> None:
+    """The fork server of a copy of the repository, in which a module that it has loaded is changed."""
+    (tmp_path / "deploy" / "local").mkdir(parents=True)
+    shutil.copy(ROOT / "deploy/local/fork_server.py", tmp_path / "deploy/local")
+    (tmp_path / "shared").mkdir()
+    module = tmp_path / "shared" / "greeting.py"
+    module.write_text("WORDS = 'as it was'\n")
+    (tmp_path / "greet.py").write_text("import shared.greeting\nprint(shared.greeting.WORDS, end='')\n")
+    requests, theirs = socket.socketpair()
+    command = [sys.executable, "-m", "deploy.local.fork_server", "shared.greeting"]
+    with (
+        requests,
+        theirs,
+        subprocess.Popen(command, cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE) as server,
+    ):
+        assert server.stdout is not None
+        said = []
+        for words in ("as it was", "as it is"):
+            if words == "as it is":
+                module.write_text("WORDS = 'as it is'\n")
+                os.utime(module, (time.time() + 10,) * 2)
+            output, end = os.pipe()
+            line = {"command": [sys.executable, "-m", "greet"], "defaults": {}}
+            socket.send_fds(requests, [json.dumps(line).encode() + b"\n"], [end])
+            os.close(end)
+            with os.fdopen(output) as pipe:
+                said.append(pipe.read())
+        requests.close()
+    assert said == ["as it was", "as it is"]

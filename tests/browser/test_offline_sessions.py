@@ -1,5 +1,6 @@
 """A customer's session ends while an order waits on their device: it is kept for them when the session has only run out, for nobody else and not for ever."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import jwt
@@ -101,6 +102,28 @@ def test_an_order_that_waits_outlives_a_session_that_has_run_out(visit: Visit, s
     assert "aisle-sealed" not in page.evaluate(NAMES)
     assert orders_of(page) == 1
     eventually(lambda: basket_on(page) == {})
+
+
+def test_an_order_that_came_back_and_is_dropped_leaves_the_basket_as_it_was(
+    visit: Visit, peg: str, sell: Callable[[str, int], None]
+) -> None:
+    """The shop never heard that its goods had left the basket on the device."""
+    page = visit(expects=(*ENDED, "a status of 409"))
+    email = with_basket(page, peg)
+    with without_network(page):
+        queue(page)
+        page.context.clear_cookies()
+    expect(page.locator("#waiting-note")).to_have_text(WAITS)
+    sell(peg, 900)
+    log_in(page, email, PASSWORD)
+    page.goto("/offline")
+    refused = page.locator("#waiting li[data-state=refused]")
+    expect(refused).to_contain_text("the total is £12.00 now, not £10.00")
+    eventually(lambda: basket_on(page) == {peg: 1})
+    refused.get_by_role("button", name="Do not order it").click()
+    expect(page.locator("#waiting li")).to_have_count(0)
+    assert basket_on(page) == {peg: 1}
+    assert orders_of(page) == 0
 
 
 def test_an_order_of_a_session_that_has_run_out_is_for_nobody_else(visit: Visit, peg: str) -> None:

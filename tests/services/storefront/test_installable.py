@@ -59,6 +59,8 @@ def test_scripts_learn_who_is_here_and_nobody_else_does(
     assert told["owner"]
     assert (f'data-owner="{told["owner"]}"' in ann.get("/").body.decode()) == keeps_data(), "where npm is"
     assert answer.headers["Cache-Control"] == "no-store"
+    assert orjson.loads(ann.get("/device").body)["seal"] == told["seal"]
+    assert orjson.loads(join("Annika Device").get("/device").body)["seal"] != told["seal"], "a key of each"
     assert visitor.get("/device/sync/").status == 401
     assert visitor.send("POST", "/device/orders", b"{}", {}).status == 403
 

@@ -26,6 +26,13 @@ def plain(node: Node) -> Node:
     return parts[0][1] if len(parts) == 1 and parts[0][0] != "not" else Clauses(parts)
 
 
+def clauses_of(node: Node) -> int:
+    """How many of a query must match together."""
+    bare = plain(node)
+    musts = [part for part in bare.parts if part[0] == "must"] if isinstance(bare, Clauses) else []
+    return max(1, len(musts))
+
+
 def _distributed(node: Clauses) -> Clauses:
     """Terms that are all there, or others that are, instead of alternatives of which one must be there, when one clause's alternatives
     stand in others too: an alternative is read from end to end, of terms together the rarest leads and the others are skipped through."""

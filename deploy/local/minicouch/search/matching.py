@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import tantivy
 
 from .compiling import Compiler
-from .counting import unscored
+from .counting import clauses_of, unscored
 from .engine import SearchIndex
 from .pruning import counted_by_rows, frequencies
 from .syntax import Node, parse
@@ -17,6 +17,7 @@ from .totals import Sizes, pair_of
 TOTAL = "total"
 MANY = 100_000
 """An index of so many documents is large: its hits are counted while the best of them are looked for."""
+_TOTAL: Final = {TOTAL: {"value_count": {"field": "seq"}}}
 _counters = ThreadPoolExecutor(4, "count")
 
 
@@ -37,6 +38,7 @@ class Matching:
         self._asked: dict[str, Any] = {}
         self._counting: Future[dict[str, Any]] | None = None
         self._counted: dict[str, Any] | None = None
+        self._total: int | None = None
 
     @cached_property
     def query(self) -> tantivy.Query:
@@ -69,7 +71,8 @@ class Matching:
     def begin_counting(self) -> None:
         """Count all that was asked for in another thread, if that takes its time."""
         if self._counting is None and self._counted is None and self.is_large:
-            self._counting = _counters.submit(self._count)
+            asked = self._asked if self._is_total_apart else self._asked | _TOTAL
+            self._counting = _counters.submit(self._count, asked)
 
     @property
     def is_counted(self) -> bool:
@@ -80,21 +83,29 @@ class Matching:
     def counted(self) -> dict[str, Any]:
         """What all that was asked for comes to among the hits, and their TOTAL: in one pass, without scores."""
         if self._counted is None:
-            self._counted = self._count() if self._counting is None else self._counting.result()
+            begun = self._counting
+            self._counted = self._count(self._asked | _TOTAL) if begun is None else begun.result()
         return self._counted
 
     def total(self) -> int:
         """How many documents match."""
-        return int(self.counted[TOTAL]["value"])
+        if self._counting is None or not self._is_total_apart:
+            return int(self.counted[TOTAL]["value"])
+        if self._total is None:
+            self._total = int(self._count(_TOTAL)[TOTAL]["value"])
+        return self._total
 
-    def _count(self) -> dict[str, Any]:
-        if not self._asked and not self.filters and self.is_large and self._by_rows is None:
+    @property
+    def _is_total_apart(self) -> bool:
+        """Of one clause it is counted beside what else was asked for: to find again what matches takes less than to count it in the same pass."""
+        return bool(self._asked) and clauses_of(self.tree) == 1
+
+    def _count(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if asked == _TOTAL and not self.filters and self.is_large and self._by_rows is None:
             at = self.index, self.searcher, self.compiler
             if pair := pair_of(self.tree, frequencies(*at)):
                 return {TOTAL: {"value": Sizes(*at).of_both(*pair)}}
-        return self.searcher.aggregate(
-            self.unscored, self._asked | {TOTAL: {"value_count": {"field": "seq"}}}
-        )
+        return self.searcher.aggregate(self.unscored, asked)
 
     def _filtered(self, query: tantivy.Query) -> tantivy.Query:
         if not self.filters:

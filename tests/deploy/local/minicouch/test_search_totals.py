@@ -113,3 +113,16 @@ def test_a_column_that_every_document_has_is_not_counted_for_each_search(
     assert "there" not in matching.counted
     by_fields(matching, parse_sort("number"), 5, None)
     assert "there" in matching.counted, "one that some do not have is"
+
+
+def test_hits_of_one_word_are_counted_beside_their_facets(
+    index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching_module, "MANY", 1)
+    for query, is_apart in (('text:"lamp"', True), ('text:"lamp" AND short:"rug"', False)):
+        matching = Matching(index, index.searcher, Compiler(index), query)
+        facets = Facets(matching, ["colour"], None)
+        page = by_relevance(matching, 5, None)
+        assert page.total == index.searcher.search(matching.query, limit=1).count
+        assert facets.counts()
+        assert (matching_module.TOTAL not in matching.counted) is is_apart

@@ -52,6 +52,7 @@ REQUESTS = {
     "desk: its goods received, and the others ordered": Calls(reads=5, globals=1, writes=7),
     "desk: customers, found by name or e-mail": Calls(globals=1),
     "desk: a customer": Calls(reads=1),
+    "desk: archives of closed years": Calls(reads=1, globals=1),
     "desk: what was done, in all services": Calls(reads=3),
     "desk: what somebody did, in one service, at any time": Calls(reads=2),
     "desk: a customer imported": Calls(reads=4, writes=3),

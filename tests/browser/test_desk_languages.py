@@ -40,6 +40,7 @@ PATHS = (
     "/admin/settings",
     "/admin/import",
     "/admin/failures",
+    "/admin/archive",
     "/admin/staff",
 )
 

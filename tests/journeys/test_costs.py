@@ -179,6 +179,7 @@ def actions(shop: Shop) -> dict[str, Action]:
             customers, params={"q": person.email}, headers=admin
         ),
         "desk: a customer": lambda: requests.get(f"{customers}/{person.userid}", headers=admin),
+        "desk: archives of closed years": lambda: requests.get(f"{orders}/v1/admin/archives", headers=admin),
         "desk: what was done, in all services": lambda: requests.get(
             f"{users}/v1/admin/audit", headers=admin
         ),

@@ -139,7 +139,9 @@ def restore_order(deps: Dependencies, orderid: str) -> OrderDocuments:
         raise NoArchive(
             f"{archived['file']} is not among the archives of the desk: look for the folder {folder}."
         )
-    outcome = archive.restore(deps.archive, files, _say_nothing, orderid)
+    outcome = Outcome()
+    part = files.part_named(archived["file"].partition("/")[2])
+    archive.restore_part(deps.archive, files, part, outcome, orderid)
     if outcome.left:
         raise NotArchived(f"It was not brought back: {outcome.left[orderid]}.")
     year = deps.archive.year(archived["placed"][:4])

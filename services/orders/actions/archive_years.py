@@ -32,7 +32,7 @@ from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.periods import Span
 from services.orders.store.archive_files import ArchiveFiles
 from shared.clock import iso, now, timestamp
-from shared.errors import AisleError, Conflict, Invalid
+from shared.errors import AisleError, Conflict, NotFound
 from shared.jobs import TRANSIENT_ERRORS
 
 ORDERS_PER_FILE: Final = 500
@@ -49,6 +49,14 @@ class NoArchive(Conflict):
 
 class ArchiveBusy(Conflict):
     code, title = "archive_busy", "Something is being done with this year already"
+
+
+class NoSuchYear(NotFound):
+    code, title = "no_such_year", "There is no such year to archive"
+
+
+class NotCopied(Conflict):
+    code, title = "archive_not_copied", "The archive is nowhere else yet"
 
 
 class NotArchived(Conflict):
@@ -69,7 +77,7 @@ def overview(deps: Dependencies) -> dict[str, Any]:
 
 
 def begin(deps: Dependencies, year: str, act: str, actor: str, *, copied: bool) -> dict[str, Any]:
-    """Has the worker do an act with a year. 2 calls. Raises NoArchive, ArchiveBusy, NotArchived, Invalid."""
+    """Has the worker do an act with a year. 2 calls. Raises NoSuchYear, NoArchive, ArchiveBusy, NotArchived, NotCopied."""
     _check_year(year)
     if not _is_writable(deps):
         raise NoArchive(
@@ -79,8 +87,7 @@ def begin(deps: Dependencies, year: str, act: str, actor: str, *, copied: bool) 
     if act != SAVE and not (files.is_whole or (act == RESTORE and files.parts)):
         raise NotArchived(f"Write the archive of {year} first.")
     if act == REMOVE and not copied:
-        words = "Keep a copy of the folder elsewhere first, and say so."
-        raise Invalid(words, errors={"copied": [words]})
+        raise NotCopied("Keep a copy of the folder elsewhere first, and say so.")
     known = deps.archive.year(year)
     if known is not None and known["state"] in UNDER_WAY:
         raise ArchiveBusy(f"The worker is at {year}: wait until it is done.")
@@ -285,10 +292,9 @@ def _is_writable(deps: Dependencies) -> bool:
 
 
 def _check_year(year: str) -> None:
-    """Raises Invalid."""
+    """Raises NoSuchYear."""
     if not (year.isdecimal() and len(year) == 4 and 1970 <= int(year) < _this_year()):
-        words = "Name a year that has ended, such as 2024."
-        raise Invalid(words, errors={"year": [words]})
+        raise NoSuchYear("Name a year that has ended, such as 2024.")
 
 
 def _this_year() -> int:

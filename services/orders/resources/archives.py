@@ -30,6 +30,7 @@ def listed() -> Response:
 @archives.doc(parameters=[OPTIONAL_KEY])
 @archives.arguments(schemas.ArchiveAct)
 @archives.response(202, schemas.ArchivedYear)
+@archives.alt_response(404, "NOT_FOUND")
 @archives.alt_response(409, "CONFLICT")
 @audited("archive orders", "year", "act")
 def begin(body: dict[str, Any], year: str) -> Response:

@@ -8,6 +8,7 @@ from services.storefront.translation import gettext_noop as _
 _REASONS: Final = {
     "account_erased": _("the account was erased"),
     "archive_busy": _("something was being done with this year already"),
+    "archive_not_copied": _("no copy of the archive lay elsewhere"),
     "archive_damaged": _("the archive is damaged"),
     "bad_picture": _("it is no picture that can be shown"),
     "bad_price": _("it is no price"),
@@ -64,6 +65,7 @@ _REASONS: Final = {
     "no_such_rule": _("there is no such rule"),
     "no_such_setting": _("there is no such setting"),
     "no_such_user": _("there is no such account"),
+    "no_such_year": _("there is no such year to archive"),
     "not_archived": _("the archive of the year is not whole"),
     "not_by_hand": _("the payment provider pays this refund back"),
     "not_delivered": _("the shop does not deliver there"),

@@ -47,6 +47,8 @@ TEXTS: Final = (
     _("It was not issued before the order was archived: bring the order back first."),
     _("It was not issued before the order was archived"),
     _("This shop has no archive"),
+    _("There is no such year to archive"),
+    _("The archive is nowhere else yet"),
     _("Something is being done with this year already"),
     _("The archive of this year is not whole"),
     _("it has no order document"),

@@ -135,4 +135,4 @@ def test_this_year_is_not_archived_and_nothing_is_removed_that_no_file_holds(sho
             ("2005", {"act": "remove", "copied": True}),
         )
     ]
-    assert [each.status_code for each in answers] == [422, 422, 409]
+    assert [each.status_code for each in answers] == [404, 422, 409]

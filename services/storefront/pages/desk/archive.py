@@ -13,7 +13,7 @@ from services.storefront.pages.desk import desk
 from services.storefront.pages.visitor import token
 from services.storefront.translation import gettext as _
 from services.storefront.translation import gettext_noop
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict, Invalid, NotFound
 from shared.types import Json
 
 ACTS: Final = {
@@ -60,7 +60,7 @@ def archive(year: str) -> BaseResponse:
             copied="copied" in request.form,
         )
         flash(_("The worker does it now, in pieces: this page says how far it is."), "good")
-    except (Conflict, Invalid) as error:
+    except (Conflict, Invalid, NotFound) as error:
         flash(forms.error_text(error), "bad")
     return redirect(url_for("desk.archives"))
 

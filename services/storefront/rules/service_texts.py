@@ -48,6 +48,7 @@ TEXTS: Final = (
     _("The cursor is not good for this list"),
     _("This link is wrong, used or expired"),
     _("Others are changing this order just now; try again"),
+    _("The database node that was asked has not got all of this order yet; try again."),
     _("The payment was declined"),
     _("Log in first"),
     _("It has changed since you read it"),

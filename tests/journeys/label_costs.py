@@ -17,7 +17,7 @@ EXCHANGE_APPROVED = "desk: a return approved, for which other goods are kept"
 EXCHANGE_RECEIVED = "desk: its goods received, and the others ordered"
 WITH_WORKER = frozenset((BOUGHT, HANDED_OVER, EXCHANGE_APPROVED, EXCHANGE_RECEIVED))
 TRIES = 3
-"""The worker hears of the first document of a request, and may write the order's summary before it: one read more."""
+"""The worker hears of the first document of a request, and may write the order's summary before it: one read more, every time where it is quick."""
 
 
 def label_settings(carriers: EasyPostStandIn) -> dict[str, str]:
@@ -34,6 +34,11 @@ def label_actions(
 ) -> dict[str, Callable[[], requests.Response]]:
     """By the names of the page's rows; each may be called once, to warm what is kept, and TRIES."""
     orders = shop.url("orders")
+    more = {"delta": 1000, "reason": "delivery"}
+    stocked = requests.post(
+        f"{shop.url('products')}/v1/products/{GOODS[0]}/stock", json=more, headers=admin, timeout=30
+    )
+    assert stocked.ok, stocked.text
 
     def act(orderid: str, step: str, body: Any = None) -> requests.Response:
         headers = {**admin, "Idempotency-Key": secrets.token_hex(8)}

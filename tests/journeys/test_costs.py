@@ -4,6 +4,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -20,6 +21,7 @@ from deploy.costs import (
     Calls,
     page,
 )
+from services.orders.documents import NUMBER_PARTITION
 from services.products.search_documents import SEARCHES_PARTITION
 from shared.clock import timestamp
 from tests.journeys.counting import (
@@ -54,13 +56,16 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 
 def sequence(shop: Shop) -> int:
-    """How often documents were written so far, in all databases, but for the searches of the day that the clock writes down."""
+    """How often documents were written so far, in all databases, but for the searches of the day that the clock writes down, and the
+    blocks of order numbers, of which one is taken for many orders."""
     names = requests.get(f"{shop.couch_url}/_all_dbs").json()
     infos = [requests.get(f"{shop.couch_url}/{name}").json() for name in names if not name.startswith("_")]
     written = sum(int(str(info["update_seq"]).split("-")[0]) for info in infos)
-    searches = f"{shop.couch_url}/products/_partition/{quote(SEARCHES_PARTITION, safe='')}/_all_docs"
-    days = requests.get(searches).json()["rows"]
-    return written - sum(int(row["value"]["rev"].split("-")[0]) for row in days)
+    for database, partition in (("products", SEARCHES_PARTITION), ("orders", NUMBER_PARTITION)):
+        listed = f"{shop.couch_url}/{database}/_partition/{quote(partition, safe='')}/_all_docs"
+        rows = requests.get(listed).json()["rows"]
+        written -= sum(int(row["value"]["rev"].split("-")[0]) for row in rows)
+    return written
 
 
 def admin_of(shop: Shop) -> dict[str, str]:
@@ -207,13 +212,15 @@ def actions(shop: Shop) -> dict[str, Action]:
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_request_costs_what_the_page_says(shop: Shop, actions: dict[str, Action], name: str) -> None:
     assert actions[name]().ok  # caches of the service are warm, as they are in a running shop
+    costs = REQUESTS[name]
+    behind_worker = replace(costs, reads=costs.reads + 1) if name in WITH_WORKER else costs
     for _ in range(TRIES if name in WITH_WORKER else 1):
         before = counted(shop)
         answer = actions[name]()
         assert answer.ok, answer.text
-        if (calls := calls_since(shop, before)) == REQUESTS[name]:
+        if (calls := calls_since(shop, before)) == costs:
             break
-    assert calls == REQUESTS[name]
+    assert calls in (costs, behind_worker)
 
 
 def test_an_order_writes_as_many_documents_as_the_page_says(shop: Shop, actions: dict[str, Action]) -> None:

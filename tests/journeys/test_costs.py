@@ -264,14 +264,14 @@ def order_owner(actions: dict[str, Action]) -> str:
 
 
 def quiet(shop: Shop) -> int:
-    """The sequence when everybody is notified and nothing was written for some seconds."""
+    """The sequence when everybody is notified and nothing was written for longer than the sweep's 10 seconds."""
     last, calm = sequence(shop), 0
-    for _ in range(120):
+    for _ in range(180):
         time.sleep(0.5)
         now = sequence(shop)
         calm = calm + 1 if now == last else 0
         last = now
-        if calm >= 6 and all_notified(shop):
+        if calm >= 22 and all_notified(shop):
             return now
     raise AssertionError("documents are written all the time")
 

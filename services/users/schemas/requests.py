@@ -172,8 +172,8 @@ class Bought(Shape):
     )
     date = web.Time(required=True)
     quantities = ma.fields.Dict(
-        keys=web.Text(1, 100),
-        values=ma.fields.Integer(strict=True),
+        keys=ma.fields.String(),
+        values=web.StrictInteger(1),
         load_default=dict,
         metadata={
             "description": "how many of each were bought: of an item that is more by now the rest stays"

@@ -84,7 +84,8 @@
   /* Orders that wait, for the shop, a decision or their payment, are named on every page. */
   async function showWaiting(device) {
     if (!device.open()) return showSealed();
-    const open = await device.openOrders();
+    const open = await device.openOrders().catch(() => []);
+    if (!device.open()) return showSealed(); // wiped meanwhile
     if (!open.length) return document.getElementById("waiting-note")?.remove();
     const refused = open.some(({ state }) => state === "refused");
     const unpaid = open.find(({ state }) => state === "placed");

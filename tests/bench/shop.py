@@ -12,6 +12,7 @@ all processes during the slowest request is written beside the table.
 import argparse
 import itertools
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,9 @@ SALES_ROUNDS = 10
 def main() -> None:
     options = _options()
     options.out.mkdir(parents=True, exist_ok=True)
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit("ended")
+    )  # so that the shop that it started ends with it
     with (
         tempfile.TemporaryDirectory() as folder,
         running_shop(Path(folder) / "state") as shop,

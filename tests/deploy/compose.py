@@ -49,7 +49,9 @@ class Here:
 
     def __init__(self, folder: Path, addresses: Mapping[str, str]) -> None:
         self.addresses = dict(addresses)
-        self.folders = {path: str(folder / path.strip("/")) for path in ("/keys", "/tmp", "/data")}
+        self.folders = {
+            path: str(folder / path.strip("/")) for path in ("/keys", "/archive", "/tmp", "/data")
+        }
         for path in self.folders.values():
             Path(path).mkdir(parents=True)
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -231,6 +232,16 @@ def test_the_walk_through_the_gateway(
         ada["Authorization"][7:],
         ada["Authorization"][7:60],
     }
+
+
+def test_the_archive_is_a_folder_of_the_service_and_the_worker(
+    compose: Compose, admin: dict[str, str]
+) -> None:
+    year = str(datetime.now(UTC).year - 1)
+    archives = f"{compose.url}/v1/admin/archives"
+    begun = requests.post(f"{archives}/{year}", json={"act": "save"}, headers=admin)
+    assert begun.status_code == 202, begun.text
+    until(lambda: requests.get(archives, headers=admin).json()["items"][0]["last"]["state"] == "done")
 
 
 def test_the_pages_through_the_gateway(compose: Compose) -> None:

@@ -247,19 +247,10 @@ class Group(Field):
             raise Rejected("Not an object.")
         if unknown := sorted(str(name) for name in value.keys() - self.fields.keys()):
             raise Rejected(f"No such field: {unknown[0]}.")
-        found = {}
         for name, field in self.fields.items():
-            if value.get(name) is None:
-                if field.required and field.writable:
-                    raise Rejected(f"{name} is missing.")
-                continue
-            try:
-                clean = field.clean(value[name])
-            except Rejected as rejected:
-                raise Rejected(f"{name}: {rejected}") from None
-            if clean != field.default:
-                found[name] = clean
-        return found
+            if field.required and field.writable and value.get(name) is None:
+                raise Rejected(f"{name} is missing.")
+        return _members(self.fields, value)
 
 
 @dataclass(frozen=True)
@@ -373,17 +364,22 @@ class GroupsByName(Field):
             raise Rejected(f"{name}: Not an object.")
         if unknown := sorted(str(each) for each in group.keys() - self.fields.keys()):
             raise Rejected(f"{name}: {unknown[0]} is unknown.")
-        found = {}
-        for each, field in self.fields.items():
-            if group.get(each) is None:
-                continue
-            try:
-                clean = field.clean(group[each])
-            except Rejected as rejected:
-                raise Rejected(f"{name}, {each}: {rejected}") from None
-            if clean != field.default:
-                found[each] = clean
-        return found
+        return _members(self.fields, group, f"{name}, ")
+
+
+def _members(fields: Mapping[str, Field], value: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """What the members of an object say, without those that say nothing. Raises Rejected, naming the member behind `where`."""
+    found = {}
+    for name, field in fields.items():
+        if value.get(name) is None:
+            continue
+        try:
+            clean = field.clean(value[name])
+        except Rejected as rejected:
+            raise Rejected(f"{where}{name}: {rejected}") from None
+        if clean != field.default:
+            found[name] = clean
+    return found
 
 
 def as_whole(value: Any) -> Any:

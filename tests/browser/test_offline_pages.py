@@ -3,9 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDTHS
 from tests.browser.offline_device import Visit, admin, kept, peg, sell, visit, with_basket, without_network
-from tests.browser.test_pages import AXE, WIDER, violations
+from tests.browser.test_pages import problems
 from tests.waiting import eventually
 
 __all__ = ["admin", "peg", "sell", "visit"]
@@ -21,19 +20,6 @@ EVERY_STATE = """async () => {
   await named('unpaid', { state: 'placed', orderid: 'a2', payment_page: '/orders/a2' });
   await shopDevice.remember('denied-delivery1', { reason: 'Fill in the town or city.', sent: { type: 'userdelivery', name: 'Nora Tunnel', line1: '1 High Street' } });
 }"""
-
-
-def problems(page: Page, address: str) -> list[str]:
-    found: list[str] = []
-    page.evaluate(AXE)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": WIDTHS[width]})
-        wide = page.evaluate(WIDER)
-        found += [f"{address} is {wide} px too wide at {width}"] if wide > 0 else []
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            found += [f"{address} at {width}, {scheme}: {problem}" for problem in violations(page)]
-    return found
 
 
 def choose(page: Page, language: str) -> None:

@@ -109,15 +109,22 @@ def test_pages_are_accessible_and_steady(
         page.goto(address)
         shift = page.evaluate(SHIFTS)
         found += [f"{address} shifts by {shift:.3f}"] if shift > 0.02 else []
-        page.evaluate(AXE)
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": WIDTHS[width]})
-            wide = page.evaluate(WIDER)
-            found += [f"{address} is {wide} px too wide at {width}"] if wide > 0 else []
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                found += [f"{address} at {width}, {scheme}: {problem}" for problem in violations(page)]
+        found += problems(page, address)
     assert not found, "\n".join(found)
+
+
+def problems(page: Page, address: str) -> list[str]:
+    """What axe finds on a page, and where it is wider than its window, at each width, light and dark."""
+    found: list[str] = []
+    page.evaluate(AXE)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+        wide = page.evaluate(WIDER)
+        found += [f"{address} is {wide} px too wide at {width}"] if wide > 0 else []
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{address} at {width}, {scheme}: {problem}" for problem in violations(page)]
+    return found
 
 
 def violations(page: Page) -> list[str]:

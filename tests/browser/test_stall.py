@@ -11,7 +11,8 @@ from playwright.sync_api import Dialog, Page, expect
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.browser.conftest import log_in
 from tests.browser.offline_device import wait_for_worker, without_network
-from tests.browser.test_offline_pages import LANGUAGES, choose, problems
+from tests.browser.test_offline_pages import LANGUAGES, choose
+from tests.browser.test_pages import problems
 from tests.waiting import eventually
 
 Visit = Callable[..., Page]

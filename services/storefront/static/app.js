@@ -130,6 +130,7 @@
   async function start() {
     const device = await ready;
     device.changed.addEventListener("change", () => showWaiting(device).catch(() => {})); // wiped meanwhile
+    if (known && !device.owner()) showSealed(); // by another page, before this one could hear of it
     if (!texts.owner && !fromDevice) return device.who(); // logged out elsewhere, or the session has ended
     device.placed.addEventListener("placed", () => say(texts.textThanks, "good"));
     device.open();

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .errors import (
         DatabaseDenied,
         DatabaseUnavailable,
+        IndexRefused,
         NoSuchDocument,
         NotPrepared,
         PartitionFull,
@@ -82,6 +83,7 @@ __all__ = [
     "FindIndex",
     "IndexCatchUp",
     "MIN_PREFIX",
+    "IndexRefused",
     "Language",
     "NoSuchDocument",
     "NotPrepared",
@@ -154,6 +156,7 @@ _MODULES = {
     "errors": (
         "DatabaseUnavailable",
         "DatabaseDenied",
+        "IndexRefused",
         "NoSuchDocument",
         "NotPrepared",
         "PartitionFull",

@@ -37,7 +37,9 @@ class Client:
         self._features: frozenset[str] | None = None
         self._clusters: dict[str, dict[str, int]] = {}
         self._stale_reads = StaleReads()
-        self.search_engine = SearchEngine(urlsplit(sdk.service_url).netloc, self._analyze)
+        self.server = urlsplit(sdk.service_url).netloc
+        """Its host and port."""
+        self.search_engine = SearchEngine(self.server, self._analyze)
         self.keyword_searches = KeywordSearches(sdk.get_http_client().timeout)
         self.not_prepared = 0
         """How many calls met a database or an index that is not there."""

@@ -15,13 +15,15 @@ from .errors import (
     Conflict,
     DatabaseUnavailable,
     Error,
+    IndexRefused,
     NotPrepared,
+    QueryRefused,
     SearchUnavailable,
     UpdateConflict,
 )
 from .indexes import AccessPattern, DatabaseDesign, FindIndex, View
 from .renaming import adopt_names
-from .search import NouveauIndex, SearchIndex
+from .search import NOUVEAU_NAME, NouveauIndex, SearchIndex
 
 log = logging.getLogger(__name__)
 
@@ -45,14 +47,19 @@ def prepare(
 
 def create_indexes(client: Client, name: str, patterns: Iterable[AccessPattern], progress: Progress) -> None:
     """Those that are not there yet, and returns when all of them are built. A search index whose engine is away is left to the
-    server, which builds it when the engine answers: everything else is there without it."""
+    server, which builds it when the engine answers: everything else is there without it. Raises IndexRefused, when all others are built."""
+    refused = []
     for pattern in patterns:
-        if _create_index(client, name, pattern):
-            progress(f"{name}: {pattern.name} is new, building")
         try:
+            if _create_index(client, name, pattern):
+                progress(f"{name}: {pattern.name} is new, building")
             warm(client, name, pattern, progress)
         except SearchUnavailable as error:
             progress(f"{name}: {pattern.name} is not built: {error.detail}. Search will work when it does.")
+        except QueryRefused as error:
+            refused.append(_refusal(client, name, pattern, error))
+    if refused:
+        raise IndexRefused("\n".join(refused))
 
 
 def missing(
@@ -73,9 +80,25 @@ def check(client: Client, name: str, design: DatabaseDesign, features: Iterable[
     for pattern in servable(design, features):
         if pattern.design_id not in there:
             problems.append(f"{name}: {pattern.name} ({pattern.design_id}) is not there")
-        elif not is_usable(client, name, pattern):
-            problems.append(f"{name}: {pattern.name} ({pattern.design_id}) is still being built")
+        elif problem := _problem(client, name, pattern):
+            problems.append(problem)
     return problems
+
+
+def _problem(client: Client, name: str, pattern: AccessPattern) -> str:
+    try:
+        built = is_usable(client, name, pattern)
+    except QueryRefused as error:
+        return _refusal(client, name, pattern, error)
+    return "" if built else f"{name}: {pattern.name} ({pattern.design_id}) is still being built"
+
+
+def _refusal(client: Client, name: str, pattern: AccessPattern, error: QueryRefused) -> str:
+    """For an operator: which index, which server, and why."""
+    engine = (
+        "The search engine (Nouveau) of the server" if isinstance(pattern, NouveauIndex) else "The server"
+    )
+    return f"{name}: {pattern.name} ({pattern.design_id}) cannot be built. {engine} {client.server} refuses it: {error.detail}"
 
 
 def clean_up(client: Client, name: str, keep: set[str], progress: Progress) -> None:
@@ -119,15 +142,18 @@ def design_documents(client: Client, name: str) -> dict[str, str]:
 
 
 def warm_all(client: Client, name: str, patterns: Iterable[AccessPattern]) -> None:
-    """Waits until these indexes have caught up. Raises SearchUnavailable, when all others have, if Nouveau does not answer."""
-    away: SearchUnavailable | None = None
+    """Waits until these indexes have caught up. Raises SearchUnavailable, when all others have, if Nouveau does not answer, and
+    IndexRefused if one cannot be built."""
+    failed: Error | None = None
     for pattern in patterns:
         try:
             warm(client, name, pattern, _no_progress)
         except SearchUnavailable as error:
-            away = error
-    if away is not None:
-        raise away
+            failed = failed or error
+        except QueryRefused as error:
+            failed = IndexRefused(_refusal(client, name, pattern, error))
+    if failed is not None:
+        raise failed
 
 
 def warm(client: Client, name: str, pattern: AccessPattern, progress: Progress, pause: float = 0.5) -> None:
@@ -163,8 +189,10 @@ def _why_unanswered(
     client: Client, name: str, pattern: AccessPattern, seconds: float = SEARCH_ENGINE_SECONDS
 ) -> Error | None:
     """None when one cheap query is answered, which the server holds back while it builds, until our timeout. Raises
-    SearchUnavailable when the engine of a search index has not answered for so many seconds."""
+    SearchUnavailable when the engine of a search index has not answered for so many seconds, QueryRefused when it takes the index never."""
     if isinstance(pattern, NouveauIndex):
+        if names := pattern.refused_names:
+            raise QueryRefused(f"no field can be named {', '.join(names)} ({NOUVEAU_NAME})")
         client.search_engine.require(seconds)
     try:
         _ask(client, name, pattern)

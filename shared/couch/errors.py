@@ -8,7 +8,7 @@ Error                  `status` is the HTTP status that says the same, `code` is
 ├── TooLarge        413
 ├── Invalid         422
 ├── Unavailable     503  DatabaseUnavailable, SearchUnavailable, SearchOverloaded, NotPrepared, DatabaseDenied (`retry_after` seconds)
-└── QueryRefused    500  an index is missing or does not fit
+└── QueryRefused    500  an index is missing or does not fit; IndexRefused: the server does not build one
 """
 
 from typing import Any, ClassVar
@@ -85,6 +85,12 @@ class QueryRefused(Error):
     """The database does not run this query: an index is missing or does not fit. A fault of ours, not of the caller."""
 
     code, title = "query_refused", "The database refused the query"
+
+
+class IndexRefused(QueryRefused):
+    """The server does not build an index: of what a document gives it, or of its declaration. Nothing that asks it is answered."""
+
+    code, title = "index_refused", "The database refuses an index"
 
 
 class DatabaseUnavailable(Unavailable):

@@ -21,7 +21,7 @@ from . import migration
 from .client import Client
 from .database import Database
 from .documents import Shapes
-from .errors import SearchUnavailable
+from .errors import IndexRefused, SearchUnavailable
 from .iam import IamTokens, iam_authenticator
 from .indexes import DatabaseDesign
 from .readiness import Readiness
@@ -69,18 +69,25 @@ class Server:
 
     def prepare(self, wanted: Iterable[DatabaseDesign], progress: designs.Progress = print) -> None:
         """Databases and indexes, built and warm, before code that needs them starts. Old ones stay: see `clean_up`. Search indexes
-        are not waited for while their engine does not answer: see `check_search`.
+        are not waited for while their engine does not answer: see `check_search`. Raises IndexRefused, when all others are built, where
+        the server does not build one.
 
         The databases are prepared at the same time; `progress` is called from several threads.
         """
         features = self.features()
 
-        def prepare_one(design: DatabaseDesign) -> None:
-            designs.prepare(self.client, self.name_of(design), design, features, progress)
+        def prepare_one(design: DatabaseDesign) -> str:
+            try:
+                designs.prepare(self.client, self.name_of(design), design, features, progress)
+            except IndexRefused as error:
+                return error.detail
+            return ""
 
         databases = tuple(wanted)
         with ThreadPoolExecutor(max(1, len(databases))) as pool:
-            tuple(pool.map(prepare_one, databases))
+            refused = list(filter(None, pool.map(prepare_one, databases)))
+        if refused:
+            raise IndexRefused("\n".join(refused))
 
     def check(self, wanted: Iterable[DatabaseDesign]) -> list[str]:
         """What is missing or would be refused, in sentences; empty when `prepare` has nothing to do."""
@@ -120,7 +127,7 @@ class Server:
 
     def wait_for_indexes(self, *wanted: DatabaseDesign) -> None:
         """Returns when every index of these designs holds what was written before the call. For who wrote much, and for jobs.
-        Raises SearchUnavailable, when all others do, while the search engine behind the server is away."""
+        Raises SearchUnavailable, when all others do, while the search engine behind the server is away, and IndexRefused."""
         for design in wanted:
             patterns = designs.servable(design, self.client.features())
             designs.warm_all(self.client, self.name_of(design), patterns)

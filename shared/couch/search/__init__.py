@@ -7,6 +7,7 @@ of it in an order.
 
 from .clauses import MIN_PREFIX, begun_pair, is_forgivable
 from .fields import (
+    NOUVEAU_NAME,
     NUMBER_BANDS,
     NouveauIndex,
     SearchField,
@@ -26,6 +27,7 @@ __all__ = [
     "ENGLISH",
     "GERMAN",
     "LANGUAGES",
+    "NOUVEAU_NAME",
     "NUMBER_BANDS",
     "Band",
     "Language",

@@ -1,6 +1,7 @@
 """A text search index as a declaration: its fields, and the JavaScript that fills it in each server's dialect."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,9 @@ CODE = "code"
 
 SORTED_KINDS = ("order", "number")
 """The kinds of fields by whose value a keyword view has each document once, in order; by each member of `numbers` it has those with that one."""
+
+NOUVEAU_NAME = r"^\$?[a-zA-Z][a-zA-Z0-9_]*$"
+"""What Nouveau takes as a field's name; a field of another keeps the whole index from being built."""
 
 _EACH = "  function each(v, f) { (Array.isArray(v) ? v : [v]).forEach(f); }"
 _PATHS = '  function paths(v, f) { if (Array.isArray(v)) v.forEach(function (_, n) { f(v.slice(0, n + 1).join("#")); }); }'
@@ -254,6 +258,11 @@ class NouveauIndex(Declared):
     @property
     def partitioned(self) -> bool:
         return self.of.partitioned
+
+    @property
+    def refused_names(self) -> list[str]:
+        """Those of fields that Nouveau does not take; of `numbers` what is before a member's."""
+        return [each.name for each in self.of.fields if not re.match(NOUVEAU_NAME, each.name)]
 
     def design_document(self) -> dict[str, Any]:
         keywords = dict.fromkeys(_whole(self.of.fields), "keyword")

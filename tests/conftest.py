@@ -1,5 +1,6 @@
 """What every test may use: a database server, Redis, and services as real processes. Nothing here is faked."""
 
+import functools
 import os
 import secrets
 import sys
@@ -36,14 +37,33 @@ def pytest_configure(config: pytest.Config) -> None:
         throttled.ask_again()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With -m and one of the slow suites, files without a test of it are not even imported: to import all of them takes ten seconds."""
+    suite = config.option.markexpr
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if suite in SLOW_SUITES and is_test and not _names(collection_path, suite) else None
+
+
+@functools.cache
+def _names(file: Path, suite: str) -> bool:
+    """Whether its tests may be of this suite: its text says so, or its folder, whose conftest marks all of them."""
+    return suite in file.parts or f"mark.{suite}" in file.read_text()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without -m, the slow suites stay out."""
     if config.option.markexpr:
         return
-    slow = [item for item in items if any(item.get_closest_marker(suite) for suite in SLOW_SUITES)]
+    slow = []
+    for item in items:
+        suites = [suite for suite in SLOW_SUITES if item.get_closest_marker(suite)]
+        slow += [item] if suites else []
+        if unnamed := [suite for suite in suites if not _names(item.path, suite)]:
+            raise pytest.UsageError(f"{item.path} does not say pytest.mark.{unnamed[0]}: -m would miss it")
     if slow:
         config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in slow]
+        left_out = set(slow)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture

@@ -178,7 +178,7 @@ def test_logging_out_wipes_the_device(visit: Visit, peg: str) -> None:
     page.get_by_role("button", name="Log out").click()
     expect(page.locator(".me").get_by_text("Log in")).to_be_attached()
     eventually(lambda: page.evaluate(NAMES_OF_DATABASES) == [])
-    assert page.evaluate("Object.keys(localStorage)") == []
+    eventually(lambda: page.evaluate("Object.keys(localStorage)") == [])
     with without_network(page):
         page.goto(f"/product/{peg}")
         expect(page.get_by_text("This page was never opened on this device")).to_be_visible()

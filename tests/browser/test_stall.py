@@ -255,6 +255,35 @@ REFUSED_SALE = """() => stallDevice.add('sale', { items: [], total: { amount: 65
   { lines: [{ name: 'Honey', quantity: 1, price: { amount: 650, currency: 'GBP' } }], change: null })"""
 
 
+QUEUE = "() => stallDevice.queue()"
+DECIDE = "([entry, again]) => stallDevice.decide(entry, { again })"
+
+
+def test_a_window_that_shows_a_refusal_of_before_removes_nothing(tablet: Callable[..., Page]) -> None:
+    page = tablet(expects=("a status of 422",))
+    page.evaluate(REFUSED_SALE)
+    expect(page.locator("#queue > li[data-state=refused]")).to_have_count(1)
+    [refused] = page.evaluate(QUEUE)
+    with without_network(page):
+        page.evaluate(DECIDE, [refused, True])
+        page.evaluate(DECIDE, [refused, False])
+        assert [each["state"] for each in page.evaluate(QUEUE)] == ["waiting"]
+
+
+def test_a_sale_that_is_being_sent_does_not_come_back_when_everything_is_removed(
+    stall: Page, honey: str
+) -> None:
+    page, held = stall, []
+    page.route("**/admin/stall/device/sales", lambda route: held.append(route))
+    sell(page, honey)
+    eventually(lambda: page.wait_for_timeout(50) or held)
+    answer = held[0].fetch()
+    page.evaluate("() => stallDevice.leave()")
+    held[0].fulfill(response=answer)
+    page.evaluate("() => stallDevice.send()")
+    assert page.evaluate(QUEUE) == []
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_stall_is_accessible_and_fits(tablet: Callable[..., Page], honey: str, language: str) -> None:
     page = tablet(expects=("a status of 422",))

@@ -71,7 +71,10 @@
     localStorage.removeItem("aisle-sealed");
     document.getElementById("waiting-note")?.remove();
   }
-  if (!texts.owner && !known) return showSealed();
+  if (!texts.owner && !known) {
+    showSealed();
+    if (localStorage.getItem("aisle-wiping") === null) return; // else `device.js` goes on with it
+  }
 
   const script = (name) => new Promise((done, failed) => document.head.append(Object.assign(document.createElement("script"), { src: folder + name, onload: done, onerror: failed })));
   const ready = (async () => {
@@ -149,14 +152,17 @@
     event.stopImmediatePropagation();
     const unsent = await ready.then((device) => (device.open() ? device.unsent() : [])).catch(() => []);
     if (unsent.length && !confirm(texts.textLeave)) return;
+    localStorage.setItem(LEAVING, "yes"); // first: no page that is just loading brings back what is wiped
     await ready.then((device) => device.leave()).catch(() => {});
-    localStorage.setItem(LEAVING, "yes");
     const body = new URLSearchParams(new FormData(event.target));
     const answer = await fetch("/logout", { method: "POST", body, redirect: "manual" }).catch(() => null);
     if (!answer) location.replace("/offline");
-    else if (answer.type === "opaqueredirect") location.replace("/");
+    else if (answer.type === "opaqueredirect" || (await isOut())) location.replace("/");
     else event.target.submit(); // the page says what is wrong
   }, true);
+
+  /* Another page may have told the shop before. */
+  const isOut = () => fetch("/device").then((answer) => answer.json()).then(({ owner }) => owner === "", () => false);
 
   /* Without a network things go into the basket of the device; its sync puts them into the shop's. */
   document.addEventListener("htmx:sendError", async (event) => {

@@ -8,6 +8,7 @@ globalThis.shopDevice = (() => {
   const OWNER = "aisle-owner";
   const LEAVING = "aisle-leaving"; // see app.js: it outlives what is wiped
   const SEALED = "aisle-sealed"; // see sealed.js
+  const WIPING = "aisle-wiping"; // what stays, while a page wipes the rest: when it is left in the middle of that, the next one goes on
   const QUOTE_MS = 900_000;
   const PLACED_MS = 7 * 86_400_000; // for so long a placed order is named here, too
   const STOP_MS = 2_000;
@@ -26,6 +27,7 @@ globalThis.shopDevice = (() => {
   let ended = Promise.resolve(); // when nothing is synced any more
   let close = () => {};
   let left = false; // for good: this page keeps nothing any more
+  const isLeaving = () => left || localStorage.getItem(LEAVING) !== null; // here, or in another page just now
 
   function open() {
     if (mine || left || !owner()) return Boolean(mine);
@@ -40,18 +42,27 @@ globalThis.shopDevice = (() => {
      an order that waited when this one's session ran out is here again. */
   async function who() {
     const answer = await fetch("/device", { headers: { Accept: "application/json" } }).catch(() => null);
-    if (!answer?.ok || left) return null;
+    if (!answer?.ok || isLeaving()) return null;
     const found = await answer.json();
-    if (left) return null;
-    if (owner() && found.owner !== owner()) await forget(found);
+    await navigator.locks.request("aisle-who", () => admit(found));
     if (!found.owner) return found;
+    if (isLeaving()) return null;
     const { csrf: token, owner: current, ...shop } = found;
     csrf = token;
-    localStorage.setItem(OWNER, current);
     open();
     await put(here, "shop", shop);
     await shopSealed.open(current, shop.seal, restore).catch(() => say(document.body.dataset[localStorage.getItem(SEALED) ? "textFull" : "textLost"]));
     return found;
+  }
+
+  /* One page of this browser at a time: two that hear at once that a session has ended keep its orders once, and nobody is here before
+     what was to be wiped is gone. */
+  async function admit(found) {
+    if (isLeaving()) return;
+    const wiping = localStorage.getItem(WIPING);
+    if (owner() && owner() !== found.owner) await forget(found);
+    else if (wiping !== null) await wipe(wiping);
+    if (found.owner && !isLeaving()) localStorage.setItem(OWNER, found.owner); // it may have begun meanwhile
   }
 
   /* Their goods may be in the shop's basket still, see `decide`. */
@@ -69,8 +80,8 @@ globalThis.shopDevice = (() => {
     if (!answer?.ok || left) return;
     const quote = await answer.json();
     const settled = sameItems(quote.lines, await basket());
-    await put(here, "quote", { ...quote, about: settled ? about : "", asked: Date.now() });
     for (const { key, name, price } of [...quote.lines, ...quote.wishes]) await put(here, `product-${key}`, { name, price });
+    await put(here, "quote", { ...quote, about: settled ? about : "", asked: Date.now() }); // last: a page that is left before asks again
     if (!settled && tries) setTimeout(() => refreshQuote(tries - 1).catch(() => {}), 2000);
   });
 
@@ -259,7 +270,8 @@ globalThis.shopDevice = (() => {
   }
 
   async function sendOne(each, again = true) {
-    await here.put({ ...(await here.get(each._id)), tried: true }); // from now on it may have arrived
+    const there = await here.get(each._id).catch(() => null);
+    if (!there || !(await here.put({ ...there, tried: true }).catch(() => null))) return; // dropped; from now on it may have arrived
     const headers = { "Content-Type": "application/json", "X-CSRF-Token": csrf };
     const answer = await fetch("/device/orders", { method: "POST", headers, body: JSON.stringify(each.sent) }).catch(() => null);
     if (!answer || answer.status >= 500 || answer.status === 429) return; // it waits on
@@ -276,10 +288,12 @@ globalThis.shopDevice = (() => {
   }
 
   /* After a refusal its customer decides: the same at what it costs now (under a new key: nothing came of the old one), or not at all,
-     which puts the goods back into the basket. Once, also by a second click. */
+     which puts the goods back into the basket. Once, also by a second click; what a page shows of before it was sent decides nothing. */
   async function decide(id, { again, card }) {
     const refused = await here.get(id).catch(() => null);
-    if (!refused || !(await here.remove(refused).catch(() => null))) return;
+    const isUnsent = refused?.state === "waiting" && !refused.tried;
+    if (refused?.state !== "refused" && !isUnsent) return;
+    if (!(await here.remove(refused).catch(() => null))) return;
     if (!again) {
       for (const line of refused.lines ?? []) {
         const there = refused.restored && (await mine.get(`basket-${line.key}`).catch(() => null));
@@ -322,11 +336,12 @@ globalThis.shopDevice = (() => {
   /* Nothing of anybody stays: databases, kept pages and pictures, the badge. `but`: the name of what does. */
   async function wipe(but = "") {
     forgetNames(but); // other pages hear of it, and close theirs
+    localStorage.setItem(WIPING, but);
     await closeAll();
     await navigator.locks.request(OPENED, { signal: AbortSignal.timeout(STOP_MS) }, deleteDatabases).catch(deleteDatabases);
-    forgetNames(but);
     for (const name of await caches.keys()) if (!name.startsWith("aisle-shell-")) await caches.delete(name);
     await navigator.clearAppBadge?.().catch(() => {});
+    forgetNames(but);
     tell();
   }
 
@@ -345,15 +360,16 @@ globalThis.shopDevice = (() => {
   /* Of who is not logged in any more. Their orders that have not been placed stay sealed when the session has only run out (the shop says
      `forget` when it was ended, and who is here when that is somebody else); else they are lost with it, and that is said. */
   async function forget({ owner: other, forget: ended }) {
+    const whose = owner();
     const orders = open() ? await undecided().catch(() => []) : [];
     const runOut = !other && !ended;
-    const kept = runOut && orders.length && (await seal(orders).catch(() => false));
+    const kept = runOut && orders.length && (await seal(whose, orders).catch(() => false));
     await wipe(runOut ? SEALED : "");
     if (orders.length && !kept) say(document.body.dataset.textLost);
   }
 
   const undecided = async () => (await orders()).filter(({ state }) => state !== "placed");
-  const seal = async (waiting) => shopSealed.keep(owner(), (await here.get("shop")).seal, waiting);
+  const seal = async (whose, waiting) => shopSealed.keep(whose, (await here.get("shop")).seal, waiting);
 
   async function closeAll() {
     clearTimeout(again);

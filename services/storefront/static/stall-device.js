@@ -96,7 +96,16 @@ globalThis.stallDevice = (() => {
     return entry;
   }
 
-  const put = (entry) => within("queue", "readwrite", (store) => store.put(entry));
+  /* Changes an entry as it is now, in one step: another page may have sent it, or removed everything. `decided` gives null for none, undefined for no change. */
+  const change = ({ number }, decided) => within("queue", "readwrite", (store) => {
+    const request = store.get(number);
+    request.onsuccess = () => {
+      const changed = request.result && decided(request.result);
+      if (changed === null) store.delete(number);
+      else if (changed) store.put(changed);
+    };
+    return request;
+  });
 
   /* Sends what waits, one after the other: a count comes after what was sold before it. */
   const send = () => navigator.locks.request("aisle-stall-send", async () => {
@@ -117,17 +126,20 @@ globalThis.stallDevice = (() => {
       return found?.status === 200 && again ? sendOne(entry, false) : false;
     }
     const failed = answer.body.failed?.[0];
-    if (answer.status < 300 && !failed) await put({ ...entry, state: "done", told: answer.body });
-    else await put({ ...entry, state: "refused", why: failed?.detail ?? reasons(answer.body) });
+    const outcome = answer.status < 300 && !failed ? { state: "done", told: answer.body } : { state: "refused", why: failed?.detail ?? reasons(answer.body) };
+    await change(entry, (there) => ({ ...there, ...outcome }));
     return true;
   }
 
   const reasons = ({ detail, errors }) => [detail, ...Object.values(errors ?? {}).flat().filter((each) => typeof each === "string")].join(" ");
 
-  /* What was refused waits again, or goes for ever. */
+  /* What was refused waits again, or goes for ever: once, whatever another page still shows. */
   async function decide(entry, { again }) {
-    if (!again) await within("queue", "readwrite", (store) => store.delete(entry.number));
-    else await put({ ...entry, state: "waiting", why: "" });
+    await change(entry, (there) => {
+      if (there.state !== "refused") return undefined;
+      return again ? { ...there, state: "waiting", why: "" } : null;
+    });
+    told?.postMessage("change");
     tell();
     if (again) await send();
   }

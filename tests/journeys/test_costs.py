@@ -1,5 +1,6 @@
 """The cost page's figures: the database calls of each request and of each page, all services together, counted on the running shop."""
 
+import json
 import re
 import secrets
 import time
@@ -21,7 +22,7 @@ from deploy.costs import (
     Calls,
     page,
 )
-from services.orders.documents import NUMBER_PARTITION
+from services.orders.documents import NUMBER_PARTITION, report_partition
 from services.products.search_documents import SEARCHES_PARTITION
 from shared.clock import timestamp
 from tests.journeys.counting import (
@@ -56,14 +57,19 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 
 def sequence(shop: Shop) -> int:
-    """How often documents were written so far, in all databases, but for the searches of the day that the clock writes down, and the
-    blocks of order numbers, of which one is taken for many orders."""
+    """How often documents were written so far, in all databases, but for what the clock writes: the searches of the day, the days and the month
+    that are closed ten minutes past each hour; and the blocks of order numbers, of which one is taken for many orders."""
     names = requests.get(f"{shop.couch_url}/_all_dbs").json()
     infos = [requests.get(f"{shop.couch_url}/{name}").json() for name in names if not name.startswith("_")]
     written = sum(int(str(info["update_seq"]).split("-")[0]) for info in infos)
-    for database, partition in (("products", SEARCHES_PARTITION), ("orders", NUMBER_PARTITION)):
-        listed = f"{shop.couch_url}/{database}/_partition/{quote(partition, safe='')}/_all_docs"
-        rows = requests.get(listed).json()["rows"]
+    for database, beginning in (
+        ("products", f"{SEARCHES_PARTITION}:"),
+        ("orders", f"{NUMBER_PARTITION}:"),
+        ("orders", report_partition("day-")),
+        ("orders", report_partition("month-")),
+    ):
+        span = {"startkey": json.dumps(beginning), "endkey": json.dumps(f"{beginning}\ufff0")}
+        rows = requests.get(f"{shop.couch_url}/{database}/_all_docs", params=span).json()["rows"]
         written -= sum(int(row["value"]["rev"].split("-")[0]) for row in rows)
     return written
 

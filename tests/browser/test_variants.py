@@ -12,6 +12,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.bench.running import Shop
 from tests.browser.conftest import register, write_address
+from tests.waiting import eventually
 
 Visit = Callable[..., Page]
 
@@ -77,7 +78,7 @@ def test_of_two_quick_choices_the_last_is_shown_and_addressed(visit: Visit, shir
     page.route(f"**{last}", lambda route: held.append(route))
     size.click()
     colour.click()
-    page.wait_for_timeout(200)
+    eventually(lambda: page.wait_for_timeout(50) or any(last in route.request.url for route in held))
     for route in held:
         with suppress(PlaywrightError):  # one that was given up
             route.continue_()

@@ -76,7 +76,7 @@ def _preserve_numbered(deps: Dependencies, loser: Doc, stays: Doc) -> None:
     taken = {*others, *(doc["number"] for doc in siblings)}
     moved = renumbered(loser, stays, taken)
     if moved and not any(same(moved, doc) for doc in siblings if doc["_id"] != loser["_id"]):
-        deps.orders.add(moved)
+        _keep(deps, moved)
     return None
 
 
@@ -85,7 +85,14 @@ def _preserve_part(deps: Dependencies, loser: Doc, stays: Doc) -> None:
     found = deps.orders.order(loser["orderid"])
     moved = next_in_chain(loser, stays, found.last_number)
     if moved and not any(_is_copy(moved, doc) for doc in found.documents if doc["_id"] != loser["_id"]):
-        deps.orders.add(moved)
+        _keep(deps, moved)
+
+
+def _keep(deps: Dependencies, moved: Document) -> None:
+    """Raises Conflict where its number is taken by a document that the node's list of the order has not got yet."""
+    stored, is_new = deps.orders.add(moved)
+    if not is_new and not _is_copy(stored, moved):
+        raise Conflict("The list of the order is behind.")
 
 
 def _is_copy(one: Document, other: Document) -> bool:

@@ -15,6 +15,7 @@ from services.orders.rules.archive import archived_answer, archived_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.erasure import erased, guest_key, personal
 from services.orders.rules.order_answers import whole_order
+from services.orders.rules.order_errors import OrderBehind
 from services.orders.rules.summaries import known_first
 from services.orders.store import Key
 from shared.clock import timestamp
@@ -66,7 +67,8 @@ def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
 
 
 def anonymise_guest(deps: Dependencies, email: str) -> int:
-    """The same for the orders that guests made with this e-mail; it is the whole erasure of somebody without an account."""
+    """The same for the orders that guests made with this e-mail; it is the whole erasure of somebody without an account.
+    Raises OrderBehind: ask again."""
     changed, moment = 0, timestamp()
     while customers := deps.orders.personal_documents(guest_key(email), limit=PAGE):
         orderids = _orderids_of(_without_drafts(deps, customers))
@@ -74,6 +76,8 @@ def anonymise_guest(deps: Dependencies, email: str) -> int:
         _forget_credit_notes(deps, orderids, moment)
         deps.dead_letters.forget(orderids, moment)
         orders = [OrderDocuments(deps.orders.documents_of(orderid)) for orderid in orderids]
+        if not all(found.customer for found in orders):
+            raise OrderBehind
         firsts = first_orders(deps.summaries, orders)
         for orderid, found in zip(orderids, orders, strict=True):
             first = firsts.get(orderid, known_first(found))

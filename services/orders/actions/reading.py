@@ -14,6 +14,7 @@ from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.gift_card_delivery import gift_card_delivery
 from services.orders.rules.identity import guest_token
 from services.orders.rules.order_answers import summary_of, whole_order
+from services.orders.rules.order_errors import OrderBehind
 from services.orders.rules.periods import Span
 from services.orders.rules.progress import Progress, is_failed, is_finished
 from services.orders.rules.returns import last_day_to_return
@@ -23,13 +24,12 @@ from services.orders.store.archive_files import ArchiveFiles
 from services.orders.store.orders import customer_item_of, customer_row_of, row_of
 from shared.clock import iso
 from shared.couch import Page
-from shared.errors import NotFound, Unavailable
+from shared.errors import NotFound
 
 STAFF = ("admin", "staff")
 SCAN_LIMIT = 1000
 OVERFETCH = 3
 FIRST_TIME, LAST_TIME = "0000", "9999"
-BEHIND = "The database node that was asked has not got all of this order yet; try again."
 
 
 class NoSuchOrder(NotFound):
@@ -68,7 +68,7 @@ def read_order(
     if order is None or not _may_read(deps, orderid, order["userid"], reader):
         raise NoSuchOrder("You have no such order.")
     if not found.exists:
-        raise Unavailable(BEHIND)
+        raise OrderBehind
     return found
 
 
@@ -91,7 +91,7 @@ def any_order(deps: Dependencies, orderid: str, *, from_archive: bool = False) -
         return _archived_order(deps, found, archived, from_archive=from_archive)
     if not found.exists:
         if deps.orders.order_behind_list(orderid):
-            raise Unavailable(BEHIND)
+            raise OrderBehind
         raise NoSuchOrder("There is no such order.")
     return found
 

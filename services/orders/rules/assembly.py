@@ -38,22 +38,14 @@ from services.orders.documents import (
     STOCK_WAIT,
 )
 from services.orders.rules import backorders
+from services.orders.rules.order_errors import NotDispatched, NotPaid, OrderBehind
 from services.orders.rules.order_returns import EXCHANGED_KEY, LABEL_TYPES, OrderReturn, returns_of
 from services.orders.rules.parcels import Parcel, Quantities, numbered, parcels_of, undecided
 from services.orders.rules.progress import Progress, progress_of, status_of
 from services.orders.rules.returns import quantities_by_key
 from shared.couch import DeclaredType, Document
-from shared.errors import Conflict
 
 D = TypeVar("D")
-
-
-class NotPaid(Conflict):
-    code, title = "order_not_paid", "The order is not paid"
-
-
-class NotDispatched(Conflict):
-    code, title = "order_not_dispatched", "The order was not dispatched"
 
 
 class OrderDocuments:
@@ -65,6 +57,9 @@ class OrderDocuments:
 
     @property
     def order(self) -> Order:
+        """Raises OrderBehind where it is not among the documents: whose id it is knows that there is one."""
+        if not self.exists:
+            raise OrderBehind
         order: Order = self._by_key["order"]
         return order
 

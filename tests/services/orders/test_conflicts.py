@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from services.orders.actions.conflicts import settle_conflicts
@@ -16,6 +17,7 @@ from services.orders.rules.writing import event_fields, payment_of
 from services.orders.settings import Settings
 from shared.couch import Database, Server
 from shared.settings import load
+from tests.forwarding import Forward, Response, forwarding
 from tests.services.orders.test_rules import order_document
 
 BASE = {"orderid": "1", "userid": "u", "placed": "2026-03-01T12:00:00.000Z", "currency": "GBP", "schema": 1}
@@ -204,6 +206,28 @@ def test_two_refunds_with_one_number_both_hold(
     assert only(database, f"order{shown}:refund1")["total"]["amount"] == 200
     assert only(database, f"order{shown}:refund2")["total"]["amount"] == 100
     assert settle_conflicts(shop) == 0
+
+
+def test_a_refund_does_not_go_where_the_nodes_list_lacks_the_one_with_the_next_number(
+    shop: Dependencies, server: Server, database: Database, environment: dict[str, str]
+) -> None:
+    database.put({**order_document(), "_id": "orderbehind:order", "orderid": "behind"})
+    database.put(refund_of("behind", 300, "12:45") | {"_id": "orderbehind:refund2", "number": 2})
+    diverge(server, database, refund_of("behind", 100, "13:00"), refund_of("behind", 200, "12:30"))
+
+    def without_the_second(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        if "/_partition/orderbehind/_all_docs" in path:
+            found = orjson.loads(content)
+            rows = [row for row in found["rows"] if row["id"] != "orderbehind:refund2"]
+            content = orjson.dumps(found | {"rows": rows})
+        return status, headers, content
+
+    with forwarding(environment["COUCH_URL"], without_the_second) as url:
+        assert settle_conflicts(open_dependencies(load(Settings, environment | {"COUCH_URL": url}))) == 0
+    assert settle_conflicts(shop) == 1
+    amounts = [only(database, f"orderbehind:refund{number}")["total"]["amount"] for number in (1, 2, 3)]
+    assert amounts == [200, 300, 100]
 
 
 @pytest.mark.parametrize("paid", ["earlier", "later"])

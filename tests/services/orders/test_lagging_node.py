@@ -2,12 +2,15 @@
 and documents as a quorum has them. The stand-in for such a node does so."""
 
 import re
+import secrets
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
+import requests
 
 from tests.forwarding import Forward, Response, forwarding
 from tests.services.orders.conftest import Shop, insisting
@@ -19,8 +22,8 @@ MORE_THAN_A_READER_WAITS = 2.0
 
 @pytest.fixture(scope="module")
 def behind(shop: Shop, couch_url: str, service) -> Iterator[str]:
-    """An orders service whose node has no copy of any gift card's list yet, lacks of each order's the order itself, and is long in bringing
-    the list of a customer's orders up to date."""
+    """An orders service whose node has no copy of any gift card's list yet, lacks of each order's the order itself and its
+    customer, and is long in bringing the list of a customer's orders up to date."""
 
     def answer(method: str, path: str, body: bytes, forward: Forward) -> Response:
         place = path.partition("?")[0]
@@ -46,7 +49,7 @@ def _changed(response: Response, change: Any) -> Response:
 
 
 def _without_orders(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in rows if not re.fullmatch(r"order[^:]*:order", row["id"])]
+    return [row for row in rows if not re.fullmatch(r"order[^:]*:(order|customer)", row["id"])]
 
 
 def test_an_order_that_its_node_has_not_got_yet_is_behind_and_not_gone(shop: Shop, behind: str) -> None:
@@ -72,6 +75,32 @@ def test_the_orders_of_a_customer_are_shown_without_one_that_is_behind(shop: Sho
     shop.placed(customer, {product: 1})
     lagging = customer.get(f"{behind}/v1/orders")
     assert (lagging.status_code, lagging.json()["items"]) == (200, [])
+
+
+def test_a_checkout_that_is_sent_again_to_a_node_that_is_behind_waits_for_it(shop: Shop, behind: str) -> None:
+    customer, product, key = shop.customer(), shop.product(price=1250, delivery=250), secrets.token_hex(8)
+    placed = insisting(shop, customer, {product: 1}, key=key)
+    assert placed.status_code == 201, placed.text
+    lagging = replace(shop, orders=behind).order(customer, {product: 1}, key)
+    assert (lagging.status_code, lagging.json()["code"]) == (503, "unavailable")
+    assert lagging.headers["Retry-After"] == "1"
+    again = insisting(shop, customer, {product: 1}, key=key)
+    assert again.json()["orderid"] == placed.json()["orderid"]
+    assert shop.stock(product) == 99
+
+
+def test_a_guest_of_whom_the_node_has_only_a_part_is_handed_out_and_erased_later(
+    shop: Shop, behind: str
+) -> None:
+    guest = {"email": f"guest{secrets.token_hex(5)}@example.com"}
+    orderid = shop.placed(requests.Session(), {shop.product(): 1}, **guest)["orderid"]
+    for action in ("export", "erasure"):
+        lagging = shop.admin.post(f"{behind}/v1/admin/guests/{action}", json=guest, timeout=20)
+        assert (lagging.status_code, lagging.json()["code"]) == (503, "unavailable"), action
+    (found,) = shop.post(shop.admin, "/v1/admin/guests/export", guest).json()["items"]
+    assert (found["orderid"], found["email"]) == (orderid, guest["email"])
+    assert shop.post(shop.admin, "/v1/admin/guests/erasure", guest).json() == {"orders": 1}
+    assert shop.post(shop.admin, "/v1/admin/guests/export", guest).json()["items"] == []
 
 
 def test_the_desk_reads_a_card_that_its_node_has_not_got_yet(shop: Shop, behind: str) -> None:

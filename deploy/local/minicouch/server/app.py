@@ -29,6 +29,7 @@ from ..runtime.faults import Dropped, Faults
 from ..store import Store
 from . import limits, plans
 from .plans import Throttle
+from .writes import OneWrite
 
 log = logging.getLogger("minicouch")
 MAX_BODY = 4 << 30
@@ -184,8 +185,9 @@ class Server:
             headers.append((b"Content-Length", str(len(body)).encode()))
             if request.real_method == "HEAD":
                 body = b""
-            await send({"type": "http.response.start", "status": response.status, "headers": headers})
-            await send({"type": "http.response.body", "body": body})
+            with OneWrite(send):
+                await send({"type": "http.response.start", "status": response.status, "headers": headers})
+                await send({"type": "http.response.body", "body": body})
             return
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         if request.real_method == "HEAD":

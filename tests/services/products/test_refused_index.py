@@ -10,7 +10,7 @@ import pytest
 
 from services.products.documents import DESIGN
 from services.users import documents as users
-from shared.couch import DatabaseDesign, Server
+from shared.couch import Server
 from tests.nouveau_away import without_nouveau
 
 ROOT = Path(__file__).parents[3]
@@ -29,8 +29,9 @@ def nouveau_url(couch_url: str, server: Server) -> Iterator[str]:
 def test_it_says_which_index_which_server_refuses_and_why_and_does_not_end_well(
     nouveau_url: str, server: Server, environment: dict[str, str]
 ) -> None:
-    server.prepare([DatabaseDesign(DESIGN.name, ())], progress=lambda line: None)
     name = server.name_of(DESIGN)
+    one_shard = {"partitioned": True, "q": 1}  # as `prepare` makes it where Nouveau searches
+    server.client.call("put_database", db=name, **one_shard)
     server.client.call("put_document", db=name, doc_id=REFUSED["_id"], document=REFUSED)
     ended = subprocess.run(
         [sys.executable, "-m", "services.prepare"],

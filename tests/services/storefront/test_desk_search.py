@@ -26,8 +26,9 @@ def save(keeper: Visitor, kind: str, **values: str) -> Page:
 
 
 def found(visitor: Visitor, q: str) -> list[str]:
-    links = visitor.get(f"/search?q={q}").links
-    return [href.removeprefix("/product/") for href, _ in links if href.startswith("/product/")]
+    page = visitor.get_patiently(f"/search?q={q}")
+    assert page.status == 200, page.text
+    return [href.removeprefix("/product/") for href, _ in page.links if href.startswith("/product/")]
 
 
 def _search_from(address: str, visitor: Visitor, q: str) -> None:

@@ -1,12 +1,15 @@
 """A person with a browser that has no JavaScript: cookies, links, forms, and the page's text."""
 
 import http.cookiejar
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+
+from tests.patience import MAX_PAUSE, PATIENCE_SECONDS
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
@@ -157,6 +160,15 @@ class Visitor:
 
     def get(self, path: str, **headers: str) -> Page:
         return self.send("GET", path, None, headers)
+
+    def get_patiently(self, path: str) -> Page:
+        """The page, asked again while it is a 503 that says when to come back, as those of a busy database are."""
+        ends = time.monotonic() + PATIENCE_SECONDS
+        while (page := self.get(path)).status == 503 and "Retry-After" in page.headers:
+            if time.monotonic() > ends:
+                break
+            time.sleep(min(float(page.headers["Retry-After"]), MAX_PAUSE))
+        return page
 
     def send(
         self,

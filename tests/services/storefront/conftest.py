@@ -71,6 +71,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         "SESSION_CHECK_SECONDS": "0.5",
         "DATABASE_PREFIX": PREFIX,
         "CUSTOMER_GROUPS": "farriers",
+        "ARGON2_MEMORY_KIB": "64",  # people register and log in for most tests, and what a hash costs is tried in those of users
+        "ARGON2_PASSES": "1",
     }
     carriers = EasyPostStandIn()
     settings |= {

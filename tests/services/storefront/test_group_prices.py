@@ -122,9 +122,9 @@ def test_the_home_page_has_a_members_prices(
     line = {name: plain[name] for name in plain if name not in ("rating", "stock")}
     try:
         load(admin, shop, line | {"group_prices": {"farriers": {"GBP": 53}}})
-        eventually(lambda: "0.53" in farrier.get("/").text)
+        eventually(lambda: "£0.53" in farrier.get("/").text)
         assert "global 0" in cost(farrier)
-        assert "0.53" not in visitor.get("/").text
+        assert "£0.53" not in visitor.get("/").text
     finally:
         load(admin, shop, line | {"group_prices": {}})
 

@@ -56,8 +56,13 @@ class Compiler:
             return self._words(name, field, node.text)
         if isinstance(node, Phrase):
             return self._phrase(name, field, node)
-        if isinstance(node, Wildcard) and (beginning := self._beginning(name, node)):
-            return self._begun(field, beginning)
+        if isinstance(node, Wildcard) and (asked := self.beginning(node)):
+            terms, _ = self._index.generation.beginnings(*asked)
+            if terms is None:
+                return tantivy.Query.fuzzy_term_query(self._schema, *asked, 0, True, True)
+            return self._one_of(field, terms)
+        if isinstance(node, Regexp) and (found := self._index.generation.patterns.get((field, node.pattern))):
+            return self._one_of(field, found)
         pattern = node.pattern if isinstance(node, Regexp) else self._wildcard(name, node)
         return self.matching(field, pattern)
 
@@ -74,13 +79,18 @@ class Compiler:
         return self.joined([("should", part) for part in parts])
 
     def _terms_begun(self, node: Node) -> list[tantivy.Query]:
-        """Of a plain `word*` that begins few terms."""
-        if not isinstance(node, Wildcard):
-            return []
-        name = node.field or DEFAULT_FIELD
-        field, beginning = self._index.field("text", name), self._beginning(name, node)
-        terms, _ = self._index.generation.beginnings(field, beginning) if field and beginning else (None, 0)
-        return [self.term(field, term) for term in terms or ()] if field else []
+        """Of a plain `word*` that begins few terms, or of a pattern whose terms are known."""
+        asked, terms = self._begun(node)
+        return [self.term(asked, term) for term in terms or ()]
+
+    def _begun(self, node: Node) -> tuple[str, tuple[str, ...] | None]:
+        """The field and the terms, None where they are not known or many."""
+        if isinstance(node, Wildcard) and (asked := self.beginning(node)):
+            return asked[0], self._index.generation.beginnings(*asked)[0]
+        field = self._index.field("text", node.field or DEFAULT_FIELD) if isinstance(node, Regexp) else None
+        if isinstance(node, Regexp) and field is not None:
+            return field, self._index.generation.patterns.get((field, node.pattern))
+        return "", None
 
     def term(self, field: str, term: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._schema, field, term)
@@ -127,27 +137,34 @@ class Compiler:
             return self.term(field, text)
         return tantivy.Query.fuzzy_term_query(self._schema, field, text, edits, True)
 
-    def _beginning(self, name: str, node: Wildcard) -> str | None:
-        """What a plain `word*` begins with: no edit of a prefix finds the same as a pattern, at a fraction of its price."""
+    def beginning(self, node: Wildcard) -> tuple[str, str] | None:
+        """The field of a plain `word*` and what it begins with: no edit of a prefix finds the same as a pattern, at a fraction of its price."""
+        name = node.field or DEFAULT_FIELD
+        field = self._index.field("text", name)
         match node.parts:
-            case [(str() as text, False), ("*", True)]:
-                return text.lower() if self._index.analyzers.of(name).folds else text
+            case [(str() as text, False), ("*", True)] if field is not None and text:
+                return field, text.lower() if self._index.analyzers.of(name).folds else text
         return None
 
-    def _begun(self, field: str, beginning: str) -> tantivy.Query:
-        terms, _ = self._index.generation.beginnings(field, beginning)
-        if terms is None:
-            return tantivy.Query.fuzzy_term_query(self._schema, field, beginning, 0, True, True)
+    def _one_of(self, field: str, terms: tuple[str, ...]) -> tantivy.Query:
         any_term = self.joined([("should", self.term(field, term)) for term in terms])
         return tantivy.Query.const_score_query(any_term, 1.0) if terms else any_term
 
-    def most_begun(self, node: Wildcard) -> float:
-        """In how many documents a plain `word*` is at most; infinite for many terms, or another pattern."""
-        name = node.field or DEFAULT_FIELD
-        field, beginning = self._index.field("text", name), self._beginning(name, node)
-        if field is None:
+    def most_begun(self, node: Wildcard | Regexp) -> float:
+        """In how many documents a plain `word*` or a pattern is at most; infinite for very many terms, or where nobody knows them."""
+        if self._index.field("text", node.field or DEFAULT_FIELD) is None:
             return 0
-        return self._index.generation.beginnings(field, beginning)[1] if beginning else math.inf
+        if isinstance(node, Wildcard):
+            asked = self.beginning(node)
+            return self._index.generation.beginnings(*asked)[1] if asked else math.inf
+        field, terms = self._begun(node)
+        return (
+            math.inf if terms is None else sum(self._index.searcher.doc_freq(field, each) for each in terms)
+        )
+
+    def is_gathered(self, node: Node) -> bool:
+        """Whether each search looks for its documents anew."""
+        return isinstance(node, Wildcard) and self._begun(node)[1] is None and self.most_begun(node) > 0
 
     def _wildcard(self, name: str, node: Wildcard) -> str:
         folds = self._index.analyzers.of(name).folds

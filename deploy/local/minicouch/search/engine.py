@@ -34,7 +34,7 @@ _ORDERS = struct.Struct(f">{len(WHOLE_ORDERS)}Q")
 FIRST_SLOTS = 32
 KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of a hit
 KEPT_QUERIES = 1024
-MOST_BEGUN = 256
+MOST_BEGUN, MOST_GATHERED = 256, 4096
 KINDS = ("text", "number", "facet")
 _NOUVEAU_NAME = r"^\$?[a-zA-Z][a-zA-Z0-9_]*$"
 
@@ -140,17 +140,18 @@ class Generation:
         self.queries: dict[str, tantivy.Query] = {}
         self.most: dict[Any, float] = {}  # the best score of a term
         self.sizes: dict[Any, int] = {}  # how many documents have one of some terms
+        self.patterns: dict[tuple[str, str], tuple[str, ...] | None] = {}  # see `patterns.py`
         self.answers = AnswerCache()
 
     def _beginnings(self, field: str, beginning: str) -> tuple[tuple[str, ...] | None, float]:
-        """The terms that begin so, None for very many, as numbers go on, and in how many documents they are at most. Each read by itself, they
-        are skipped through beside other words; what a pattern finds is gathered from end to end."""
+        """The terms that begin so, None for many, and in how many documents they are at most: infinite for very many, as numbers go on. Each read
+        by itself, they are skipped through beside other words; what a pattern finds is gathered from end to end."""
         if beginning.isdecimal():
             return None, math.inf
         terms = self.searcher.terms_with_prefix(field, beginning)
         documents = sum(count for _, count in terms)
         if len(terms) > MOST_BEGUN:
-            return None, math.inf
+            return None, documents if len(terms) <= MOST_GATHERED else math.inf
         return tuple(term for term, _ in terms), documents
 
     def _has_everywhere(self, column: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import tantivy
 
+from . import patterns
 from .compiling import Compiler
 from .counting import clauses_of, unscored
 from .engine import SearchIndex
@@ -35,6 +36,8 @@ class Matching:
         self.index, self.searcher, self.compiler = index, searcher, compiler
         self.text, self.filters = text, [tantivy.Query.const_score_query(each, 0.0) for each in filters]
         self.tree: Node = parse(text)
+        if self.is_large:
+            patterns.learn(index, searcher, compiler, self.tree)
         self._asked: dict[str, Any] = {}
         self._counting: Future[dict[str, Any]] | None = None
         self._counted: dict[str, Any] | None = None
@@ -103,8 +106,9 @@ class Matching:
     def _count(self, asked: dict[str, Any]) -> dict[str, Any]:
         if asked == _TOTAL and not self.filters and self.is_large and self._by_rows is None:
             at = self.index, self.searcher, self.compiler
-            if pair := pair_of(self.tree, frequencies(*at)):
-                return {TOTAL: {"value": Sizes(*at).of_both(*pair)}}
+            frequency = frequencies(*at)
+            if pair := pair_of(self.tree, frequency):
+                return {TOTAL: {"value": Sizes(*at, frequency).of_both(*pair)}}
         return self.searcher.aggregate(self.unscored, asked)
 
     def _filtered(self, query: tantivy.Query) -> tantivy.Query:

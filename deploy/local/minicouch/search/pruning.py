@@ -8,6 +8,7 @@ follows, every hit has to be scored.
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -124,7 +125,8 @@ class _Ranking:
         return []
 
     def set_rare_aside(self, tree: Clauses) -> Hits:
-        """The first hits that have a term that few documents have, of which each can add much. Others are ranked as if there were no such terms."""
+        """The first hits to which a term that few documents have adds something, of those of which each can add much. Others are ranked as if there
+        were no such terms. One that stands in several places may add something in one of them: all that have it are ranked."""
         rare = {
             node
             for node in _leaves(tree)
@@ -134,7 +136,11 @@ class _Ranking:
         }
         if not rare or len(rare) > MAX_RARE:
             return []
-        found = self._first([self.hits(tree, (), {node}) for node in rare])
+        places = Counter(_leaves(tree))
+        some = [
+            self.hits(tree, {node}) if places[node] == 1 else self.hits(tree, (), {node}) for node in rare
+        ]
+        found = self._first(some)
         self._most_of_leaves |= dict.fromkeys(rare, 0.0)
         return found
 
@@ -175,7 +181,10 @@ class _Ranking:
 
     def rare_rows(self, tree: Clauses) -> list[frozenset[Node]]:
         """The ways to match a query of which a clause finds few documents, each the leaves that are there together; [] for others, and where
-        there are too many ways. A clause of alternatives beside others is read from end to end, however few documents these leave."""
+        there are too many ways, or where each search would gather what a beginning finds. A clause of alternatives beside others is read from end
+        to end, however few documents these leave."""
+        if any(self.compiler.is_gathered(node) for node in _leaves(tree)):
+            return []
         groups = [self._ways(part) for occur, part in tree.parts if occur == "must"]
         if len(groups) < 2 or any(ways is None for ways in groups):
             return []
@@ -286,7 +295,7 @@ class _Ranking:
         return self._frequencies[node]
 
     def _frequency(self, node: Node) -> float:
-        if isinstance(node, Wildcard):
+        if isinstance(node, Wildcard | Regexp):
             return self.compiler.most_begun(node)
         if isinstance(node, Phrase) and node.field and self.index.field("text", node.field) is None:
             return 0

@@ -1,5 +1,7 @@
 """Invoices, credit notes and packing slips as PDF."""
 
+from collections.abc import Callable
+
 from flask import Response, request
 
 from services.orders.actions import invoices as act
@@ -12,14 +14,46 @@ from services.orders.resources.requester import requested_order
 from services.orders.schemas import invoices as schemas
 from services.orders.schemas import requests
 from shared.couch.deadline import time_limit
-from shared.web import Blueprint, json_answer, require_role
+from shared.web import Blueprint, Shape, json_answer, require_role
 
 invoices = Blueprint("invoices", __name__, url_prefix="/v1", description="Documents for print")
 
 JSON, PDF = "application/json", "application/pdf"
 PRINT_SECONDS = 25
-_BINARY = {"schema": {"type": "string", "format": "binary"}}
-_AS_PDF = {200: {"content": {PDF: _BINARY}}}
+Handler = Callable[..., Response]
+_BINARY = {"type": "string", "format": "binary"}
+_AS_PDF = {200: {"content": {PDF: {"schema": _BINARY}}}}
+
+
+def _printed(path: str, *, conflict: bool = True) -> Callable[[Handler], Handler]:
+    """A PDF for whoever may read the order; `conflict`: it may be asked for too early."""
+
+    def decorate(handler: Handler) -> Handler:
+        limited = time_limit(PRINT_SECONDS)(handler)
+        if conflict:
+            limited = invoices.alt_response(409, "CONFLICT")(limited)
+        found = invoices.alt_response(404, "NOT_FOUND")(limited)
+        described = invoices.response(200, _BINARY, content_type=PDF)(
+            invoices.alt_response(401, "UNAUTHORIZED")(found)
+        )
+        checked = invoices.arguments(requests.TokenHeader, location="headers")(described)
+        return invoices.get(path)(invoices.doc(security=[{"user": []}, {}])(checked))
+
+    return decorate
+
+
+def _printed_for_staff(path: str, arguments: type[Shape] | None = None) -> Callable[[Handler], Handler]:
+    """A PDF for the desk alone; `arguments`: those of its query."""
+
+    def decorate(handler: Handler) -> Handler:
+        limited = invoices.alt_response(409, "CONFLICT")(time_limit(PRINT_SECONDS)(handler))
+        found = invoices.alt_response(404, "NOT_FOUND")(limited)
+        checked = invoices.response(200, _BINARY, content_type=PDF)(found)
+        if arguments is not None:
+            checked = invoices.arguments(arguments, location="query")(checked)
+        return invoices.get(path)(require_role("admin", "staff")(checked))
+
+    return decorate
 
 
 @invoices.get("/orders/<string:orderid>/invoice")
@@ -38,27 +72,13 @@ def invoice(headers: dict[str, str], orderid: str) -> Response:
     return _pdf(*act.print_invoice(deps, found))
 
 
-@invoices.get("/orders/<string:orderid>/invoice.pdf")
-@invoices.doc(security=[{"user": []}, {}])
-@invoices.arguments(requests.TokenHeader, location="headers")
-@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
-@invoices.alt_response(401, "UNAUTHORIZED")
-@invoices.alt_response(404, "NOT_FOUND")
-@invoices.alt_response(409, "CONFLICT")
-@time_limit(PRINT_SECONDS)
+@_printed("/orders/<string:orderid>/invoice.pdf")
 def invoice_pdf(headers: dict[str, str], orderid: str) -> Response:
     """The invoice of a paid order as PDF, whatever is accepted"""
     return _pdf(*act.print_invoice(dependencies(), requested_order(headers, orderid, from_archive=True)))
 
 
-@invoices.get("/orders/<string:orderid>/credit-notes/<string:number>.pdf")
-@invoices.doc(security=[{"user": []}, {}])
-@invoices.arguments(requests.TokenHeader, location="headers")
-@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
-@invoices.alt_response(401, "UNAUTHORIZED")
-@invoices.alt_response(404, "NOT_FOUND")
-@invoices.alt_response(409, "CONFLICT")
-@time_limit(PRINT_SECONDS)
+@_printed("/orders/<string:orderid>/credit-notes/<string:number>.pdf")
 def credit_note(headers: dict[str, str], orderid: str, number: str) -> Response:
     """The credit note of a refund, by the refund's number, as PDF"""
     return _pdf(
@@ -66,74 +86,39 @@ def credit_note(headers: dict[str, str], orderid: str, number: str) -> Response:
     )
 
 
-@invoices.get("/orders/<string:orderid>/returns/<string:number>/slip.pdf")
-@invoices.doc(security=[{"user": []}, {}])
-@invoices.arguments(requests.TokenHeader, location="headers")
-@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
-@invoices.alt_response(401, "UNAUTHORIZED")
-@invoices.alt_response(404, "NOT_FOUND")
-@invoices.alt_response(409, "CONFLICT")
-@time_limit(PRINT_SECONDS)
+@_printed("/orders/<string:orderid>/returns/<string:number>/slip.pdf")
 def return_slip(headers: dict[str, str], orderid: str, number: str) -> Response:
     """What goes into the parcel of an approved return, as PDF: its number, its lines and the shop's address for returns"""
     return _pdf(*act.print_return_slip(dependencies(), requested_order(headers, orderid), number))
 
 
-@invoices.get("/orders/<string:orderid>/returns/<string:number>/label.pdf")
-@invoices.doc(security=[{"user": []}, {}])
-@invoices.arguments(requests.TokenHeader, location="headers")
-@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
-@invoices.alt_response(401, "UNAUTHORIZED")
-@invoices.alt_response(404, "NOT_FOUND")
-@time_limit(PRINT_SECONDS)
+@_printed("/orders/<string:orderid>/returns/<string:number>/label.pdf", conflict=False)
 def return_label(headers: dict[str, str], orderid: str, number: str) -> Response:
     """The label that the shop has bought for the parcel of an approved return, as PDF"""
     return _pdf(*label_document(dependencies(), requested_order(headers, orderid), number))
 
 
-@invoices.get("/orders/<string:orderid>/returns/<string:number>/forms/<string:form>.pdf")
-@invoices.doc(security=[{"user": []}, {}])
-@invoices.arguments(requests.TokenHeader, location="headers")
-@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
-@invoices.alt_response(401, "UNAUTHORIZED")
-@invoices.alt_response(404, "NOT_FOUND")
-@time_limit(PRINT_SECONDS)
+@_printed("/orders/<string:orderid>/returns/<string:number>/forms/<string:form>.pdf", conflict=False)
 def return_label_form(headers: dict[str, str], orderid: str, number: str, form: str) -> Response:
     """A form that goes with the label of a return across a customs border, by its number from 1, as PDF"""
     return _pdf(*label_form_document(dependencies(), requested_order(headers, orderid), number, form))
 
 
-@invoices.get("/admin/orders/<string:orderid>/labels/<string:number>/forms/<string:form>.pdf")
-@require_role("admin", "staff")
-@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
-@invoices.alt_response(404, "NOT_FOUND")
-@invoices.alt_response(409, "CONFLICT")
-@time_limit(PRINT_SECONDS)
+@_printed_for_staff("/admin/orders/<string:orderid>/labels/<string:number>/forms/<string:form>.pdf")
 def parcel_form(orderid: str, number: str, form: str) -> Response:
     """A form that goes with a label across a customs border, such as the commercial invoice, by its number from 1, as PDF"""
     deps = dependencies()
     return _pdf(*parcel_label_form(deps, reading.any_order(deps, orderid), number, form))
 
 
-@invoices.get("/admin/orders/<string:orderid>/labels/<string:number>/label.pdf")
-@require_role("admin", "staff")
-@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
-@invoices.alt_response(404, "NOT_FOUND")
-@invoices.alt_response(409, "CONFLICT")
-@time_limit(PRINT_SECONDS)
+@_printed_for_staff("/admin/orders/<string:orderid>/labels/<string:number>/label.pdf")
 def parcel_label(orderid: str, number: str) -> Response:
     """The label that was bought for a parcel, as PDF"""
     deps = dependencies()
     return _pdf(*parcel_label_pdf(deps, reading.any_order(deps, orderid), number))
 
 
-@invoices.get("/admin/orders/<string:orderid>/packing-slip.pdf")
-@require_role("admin", "staff")
-@invoices.arguments(schemas.PackingSlipArgs, location="query")
-@invoices.response(200, {"type": "string", "format": "binary"}, content_type=PDF)
-@invoices.alt_response(404, "NOT_FOUND")
-@invoices.alt_response(409, "CONFLICT")
-@time_limit(PRINT_SECONDS)
+@_printed_for_staff("/admin/orders/<string:orderid>/packing-slip.pdf", schemas.PackingSlipArgs)
 def packing_slip(args: dict[str, int], orderid: str) -> Response:
     """What goes into a parcel, as PDF: one of those that left, or with all that is left to send"""
     deps = dependencies()

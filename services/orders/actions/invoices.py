@@ -24,6 +24,7 @@ from services.orders.rules.invoices import (
     seller_of,
 )
 from services.orders.rules.order_returns import APPROVED
+from services.orders.rules.parcel_labels import has_paper_form
 from services.orders.rules.return_slips import return_slip_page
 from services.orders.rules.returns import quantities_by_key
 from services.orders.rules.writing import event_fields
@@ -112,7 +113,10 @@ def print_packing_slip(deps: Dependencies, found: OrderDocuments, number: int = 
     ]
     language = deps.language_of(found.order).code
     name = f"{name_of(found.order)}-packing-slip{f'-{number}' if number else ''}"
-    return name, _printed(deps, language, lambda: packing_slip_page(found, seller, lines, parcel))
+    form = has_paper_form(found, parcel)
+    return name, _printed(
+        deps, language, lambda: packing_slip_page(found, seller, lines, parcel, customs_form=form)
+    )
 
 
 def print_return_slip(deps: Dependencies, found: OrderDocuments, number: str) -> tuple[str, bytes]:

@@ -90,9 +90,14 @@ def credit_note_page(found: OrderDocuments, note: CreditNote, refund: Refund) ->
 
 
 def packing_slip_page(
-    found: OrderDocuments, seller: Seller, lines: Sequence[Line], parcel: OrderDispatch | None
+    found: OrderDocuments,
+    seller: Seller,
+    lines: Sequence[Line],
+    parcel: OrderDispatch | None,
+    *,
+    customs_form: bool,
 ) -> PrintedPage:
-    """Of what goes into a parcel, without prices."""
+    """Of what goes into a parcel, without prices. `customs_form`: one on paper comes with it."""
     order = found.order
     facts = [[gettext("Order"), name_of(order)], [gettext("Placed"), day(order["date"])]]
     if order.get("shipping"):
@@ -115,6 +120,7 @@ def packing_slip_page(
         [],
         [
             ngettext("%(num)s item in all.", "%(num)s items in all.", pieces),
+            *([gettext("A customs form comes with this parcel.")] if customs_form else []),
             gettext("Thank you for your order."),
         ],
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, cast
 
+from services.orders.declarations.events import OrderDispatch
 from services.orders.declarations.labels import (
     CANCELLED,
     PARCEL_SHIPMENT_FIELDS,
@@ -67,6 +68,11 @@ class ParcelLabel:
     def courierid(self) -> str:
         """What a parcel with this label is known by: some services have no tracking number."""
         return (self.label and self.label["tracking_code"]) or self.shipment["shipment"]
+
+    def is_of(self, parcel: OrderDispatch) -> bool:
+        """Whether this parcel has left with it."""
+        carrier = self.label and self.label["carrier"]
+        return (carrier, self.courierid) == (parcel["courier"], parcel["courierid"])
 
     @property
     def quantities(self) -> Quantities:
@@ -135,6 +141,16 @@ def spare_shipments(found: OrderDocuments) -> list[SpareShipment]:
 
 def open_labels(found: OrderDocuments) -> list[ParcelLabel]:
     return [label for label in parcel_labels(found) if label.is_open]
+
+
+def has_paper_form(found: OrderDocuments, parcel: OrderDispatch | None) -> bool:
+    """Whether a customs form on paper goes with the parcel that has left, or, without one, with a label that waits for its parcel."""
+    labels = [
+        each
+        for each in parcel_labels(found)
+        if (each.is_open if parcel is None else each.was_used and each.is_of(parcel))
+    ]
+    return any(not form["sent"] for each in labels if each.label for form in each.label.get("forms", ()))
 
 
 def unlabelled(found: OrderDocuments) -> Quantities:

@@ -5,8 +5,21 @@ from typing import Any
 import requests
 
 from tests.services.orders.conftest import Shop
+from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
 
 Order = dict[str, Any]
+
+
+def label_settings(easypost: EasyPostStandIn) -> dict[str, str]:
+    """Of a shop in Leeds that buys its labels of the stand-in."""
+    return {
+        "COURIER": "manual",
+        "LABEL_PROVIDER": "easypost",
+        "EASYPOST_URL": easypost.url,
+        "EASYPOST_API_KEY": API_KEY,
+        "SHOP_NAME": "Lamp & Book",
+        "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
+    }
 
 
 def labels_path(order: Order, rest: str = "") -> str:

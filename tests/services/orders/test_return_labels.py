@@ -19,7 +19,8 @@ from shared.errors import Unavailable
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
-from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn, refusal
+from tests.services.orders.easypost_standin import EasyPostStandIn, refusal
+from tests.services.orders.parcel_labels import label_settings
 from tests.services.orders.test_after_sale import delivered
 from tests.services.orders.test_returns import asked, parcel, staff
 
@@ -37,14 +38,7 @@ OWN = {
 
 @pytest.fixture(scope="module")
 def orders_settings(easypost: EasyPostStandIn) -> dict[str, str]:
-    return {
-        "COURIER": "manual",
-        "LABEL_PROVIDER": "easypost",
-        "EASYPOST_URL": easypost.url,
-        "EASYPOST_API_KEY": API_KEY,
-        "SHOP_NAME": "Lamp & Book",
-        "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
-    }
+    return label_settings(easypost)
 
 
 @pytest.fixture

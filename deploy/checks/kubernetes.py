@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import kubernetes_validate
@@ -13,35 +14,48 @@ from deploy import env
 
 ROOT = Path(__file__).resolve().parents[2]
 OVERLAYS = ("couchdb", "cloudant")
+COMPONENTS = ("archive",)
+"""What an overlay may turn on."""
 VERSIONS = ("1.32.0", "1.37.0")
 OPERATOR_KINDS = ("ServiceMonitor", "PrometheusRule")
 ONE_OFF = ("Job", "CronJob")
 
 
 def problems() -> Iterator[str]:
-    for overlay in OVERLAYS:
+    for overlay, *components in (*product(OVERLAYS), *product(OVERLAYS, COMPONENTS)):
+        name = " with ".join((overlay, *components))
         try:
-            objects = build(overlay)
+            objects = build(overlay, *components)
         except subprocess.CalledProcessError as error:
-            yield f"{overlay}: {error.stderr.strip()}"
+            yield f"{name}: {error.stderr.strip()}"
             continue
         except FileNotFoundError:
             yield "kubectl is not here: install it (https://kubernetes.io/docs/tasks/tools)"
             return
         for item in objects:
-            yield from (f"{overlay}: {problem}" for problem in _object_problems(item))
-        yield from (f"{overlay}: {problem}" for problem in _reference_problems(objects))
+            yield from (f"{name}: {problem}" for problem in _object_problems(item))
+        yield from (f"{name}: {problem}" for problem in _reference_problems(objects))
 
 
-def build(overlay: str) -> list[dict]:
-    """The objects of an overlay, with fresh secrets, as `kubectl kustomize` gives them."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
+def build(overlay: str, *components: str) -> list[dict]:
+    """The objects of an overlay, with fresh secrets, as `kubectl kustomize` gives them, and with what it may turn on beside."""
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary)
         shutil.copytree(ROOT / "deploy" / "kubernetes", root / "deploy" / "kubernetes")
         env.write(root, overlay)
-        command = ["kubectl", "kustomize", str(root / "deploy" / "kubernetes" / "overlays" / overlay)]
+        folder = root / "deploy" / "kubernetes" / "overlays" / overlay
+        for name in components:
+            _turn_on(folder / "kustomization.yaml", name)
+        command = ["kubectl", "kustomize", str(folder)]
         answer = subprocess.run(command, capture_output=True, text=True, check=True)
     return list(yaml.safe_load_all(answer.stdout))
+
+
+def _turn_on(kustomization: Path, component: str) -> None:
+    """As who deploys does: one more name among the overlay's components."""
+    wanted = yaml.safe_load(kustomization.read_text())
+    wanted["components"].append(f"../../{component}")
+    kustomization.write_text(yaml.safe_dump(wanted))
 
 
 def pods(objects: list[dict]) -> Iterator[tuple[dict, dict]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.checks.kubernetes import build, pods
+from deploy.checks.kubernetes import OVERLAYS, build, pods
 from shared.settings import load
 from tests.deploy.compose import secrets, services
 
@@ -135,6 +135,27 @@ def test_kubernetes_runs_the_commands_that_compose_runs() -> None:
     both = compose.keys() & cluster.keys()
     assert both == {"users", "products", "orders", "storefront", "worker", "schedule", "follower", "prepare"}
     assert {name: compose[name] for name in both} == {name: cluster[name] for name in both}
+
+
+@needs_kubectl
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_where_the_archive_is_turned_on_service_and_worker_share_a_volume(overlay: str) -> None:
+    templates = {
+        owner["metadata"]["name"]: template["spec"] for owner, template in pods(build(overlay, "archive"))
+    }
+    shared = {
+        name
+        for name, pod in templates.items()
+        if "archive" in [each["name"] for each in pod.get("volumes", [])]
+    }
+    assert shared == {"orders", "worker"}
+    for name in shared:
+        (container,) = templates[name]["containers"]
+        assert {"name": "ARCHIVE_DIR", "value": "/archive"} in container["env"]
+        assert {"name": "archive", "mountPath": "/archive"} in container["volumeMounts"]
+        assert {"name": "tmp", "mountPath": "/tmp"} in container["volumeMounts"], "what it had is still there"
+        assert templates[name]["securityContext"]["fsGroup"] == 10001
+    assert not any("ARCHIVE_DIR" in env for _, _, env in of_overlay(overlay)), "not turned on"
 
 
 def test_no_secret_has_a_default_in_compose() -> None:

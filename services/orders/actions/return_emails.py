@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from services.orders.actions.emails import compose_mail
+from services.orders.actions.emails import compose_mail, named
+from services.orders.declarations.events import Refund
 from services.orders.declarations.exchanges import OFFERED, PAID, OfferedLine, WantedLine
 from services.orders.declarations.order import name_of
 from services.orders.declarations.parts import SoldLine, line_key
@@ -41,24 +42,24 @@ def _contents(deps: Dependencies, found: OrderDocuments, back: OrderReturn, even
     if event == EXCHANGED_KEY:
         return _exchanged(back)
     if event == LABEL_KEY:
-        return gettext("The label for your return %(number)s", number=number), _label(back)
+        return gettext("The label for your return %(number)s", number=number), _label(found, back)
     if event == END_KEY and back.receipt is not None:
         return gettext("Your return %(number)s has arrived", number=number), _received(found, back)
     if event == END_KEY or (event == DECISION_KEY and not back.approved):
         reason = back.refusal["reason"] if back.refusal else ""
-        refused = _parts(gettext("we cannot take back:"), _list(back.requested), reason)
+        refused = _parts(gettext("we cannot take back:"), _list(found, back.requested), reason)
         return gettext("Your return %(number)s was refused", number=number), refused
     if event == DECISION_KEY or back.approved == back.first["date"]:
-        return gettext("Your return %(number)s is approved", number=number), _approved(deps, back)
+        return gettext("Your return %(number)s is approved", number=number), _approved(deps, found, back)
     return gettext("Your return %(number)s was requested", number=number), _parts(
         gettext("you would like to send back:"),
-        _list(back.requested),
+        _list(found, back.requested),
         _wanted(back.wanted),
         gettext("We look at it and write to you. Please keep the goods until then."),
     )
 
 
-def _approved(deps: Dependencies, back: OrderReturn) -> str:
+def _approved(deps: Dependencies, found: OrderDocuments, back: OrderReturn) -> str:
     address = deps.terms.returns.address
     slip = gettext("Please print the return slip and put it into the parcel: you find it with your order.")
     paid = (
@@ -70,19 +71,19 @@ def _approved(deps: Dependencies, back: OrderReturn) -> str:
     )
     return _parts(
         gettext("please send back:"),
-        _list(back.requested),
+        _list(found, back.requested),
         *([gettext("Send it to:"), address] if address else []),
         slip,
         paid,
     )
 
 
-def _label(back: OrderReturn) -> str:
+def _label(found: OrderDocuments, back: OrderReturn) -> str:
     label = back.label
     tracking = label["tracking_url"] or label["tracking_code"] if label else ""
     return _parts(
         gettext("the postage for your parcel is paid:"),
-        _list(back.requested),
+        _list(found, back.requested),
         gettext("Please print the label and stick it on the parcel: you find it with your order."),
         *([gettext("Follow the parcel: %(tracking)s", tracking=tracking)] if tracking else []),
     )
@@ -90,12 +91,24 @@ def _label(back: OrderReturn) -> str:
 
 def _received(found: OrderDocuments, back: OrderReturn) -> str:
     refund = next((each for each in found.refunds if each["cause"] == back.reference), None)
-    paid = (
-        gettext("%(total)s are paid back the way you paid.", total=localized(refund["total"]))
-        if refund
-        else ""
+    return _parts(
+        gettext("these goods are back with us:"),
+        _list(found, back.lines),
+        _paid_back(refund) if refund else "",
     )
-    return _parts(gettext("these goods are back with us:"), _list(back.lines), paid)
+
+
+def _paid_back(refund: Refund) -> str:
+    """What of a refund pays for other goods does not come back: of their order there is an e-mail of its own."""
+    total, share = refund["total"], refund.get("exchange")
+    moved = share["amount"]["amount"] if share else 0
+    rest = money(total["amount"] - moved, total["currency"])
+    return _parts(
+        gettext("%(total)s go towards what you get instead.", total=localized(share["amount"]))
+        if share and moved
+        else "",
+        gettext("%(total)s are paid back the way you paid.", total=localized(rest)) if rest["amount"] else "",
+    )
 
 
 def _offered(back: OrderReturn) -> str:
@@ -164,10 +177,10 @@ def _parts(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _list(lines: Iterable[SoldLine]) -> str:
+def _list(found: OrderDocuments, lines: Iterable[SoldLine]) -> str:
     """Each once, however its pieces came back: some resaleable, some damaged."""
-    together: dict[tuple[str, str], int] = {}
+    bought = {line_key(line): named(line) for line in found.order["basket"]}
+    together: dict[str, int] = {}
     for line in lines:
-        each = (line_key(line), line["name"])
-        together[each] = together.get(each, 0) + line["quantity"]
-    return "\n".join(f"{quantity} x {name}" for (_, name), quantity in together.items())
+        together[line_key(line)] = together.get(line_key(line), 0) + line["quantity"]
+    return "\n".join(f"{quantity} x {bought[key]}" for key, quantity in together.items())

@@ -6,7 +6,9 @@ import pytest
 import requests
 
 from services.orders.actions import fulfilment
+from services.orders.actions.order_emails import composed
 from services.orders.dependencies import Dependencies
+from services.orders.rules.order_returns import END_KEY
 from shared.clock import parse
 from shared.couch import Database
 from tests.people import Person
@@ -30,6 +32,13 @@ def orders_settings(stripe: StripeStandIn) -> dict[str, str]:
         "STRIPE_API_KEY": API_KEY,
         "STRIPE_WEBHOOK_SECRET": "whsec",
     }
+
+
+def arrival(deps: Dependencies, order: Order) -> str:
+    """The e-mail about goods that came back."""
+    found = deps.orders.order(order["orderid"])
+    (back,) = found.order_returns
+    return composed(deps, found, f"{back.reference}{END_KEY}").text
 
 
 @pytest.fixture
@@ -83,6 +92,11 @@ def test_another_size_at_the_same_price_is_sent_once_the_goods_are_here(
     done = received(shop, order, small, 2)
     assert done["refund"]["amount"] == 2000
     assert (done["exchange"]["status"], done["exchange"]["paid_with"]["amount"]) == ("paid", 2000)
+    told = arrival(deps, order)
+    assert "2 x Shirt" in told
+    assert "(M)" in told
+    assert "£20.00 go towards what you get instead." in told
+    assert "paid back" not in told
     linked = seen(shop, {"orderid": done["exchange"]["orderid"]})
     assert linked["exchange_of"] == {
         "orderid": order["orderid"],

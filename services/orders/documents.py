@@ -73,6 +73,7 @@ REFUND = DocumentType.declared(
     "refund", events.Refund, schema=2, upgrades={1: lambda doc: doc | {"reference": f"refund{doc['number']}"}}
 )
 SETTLEMENT = DocumentType.declared("settlement", events.Settlement)
+REFUND_FAILURE = DocumentType.declared("refundfailure", events.RefundFailure)
 RETURN_REQUEST = DocumentType.declared("returnrequest", returns.ReturnRequest)
 RETURN_DECISION = DocumentType.declared("returndecision", returns.ReturnDecision)
 RETURN = DocumentType.declared(

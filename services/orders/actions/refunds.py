@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from services.orders.actions import credits
+from services.orders.actions.refund_failures import record_failure
 from services.orders.actions.reserved_money import settle_reserved
+from services.orders.clients.payments import RefundFailed
 from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.events import LineCancellation, OrderPayment, Refund
 from services.orders.declarations.exchanges import EXCHANGE, ExchangeShare
@@ -22,6 +24,7 @@ from services.orders.rules.manual_payments import is_manual
 from services.orders.rules.pricing import NO_TAX
 from services.orders.rules.progress import REFUND as REFUND_REFERENCE
 from services.orders.rules.progress import require
+from services.orders.rules.refund_failures import failures, unpaid_failures
 from services.orders.rules.refund_taxes import refunded_taxes, taxes_of_lines
 from services.orders.rules.returns import goods_value
 from services.orders.rules.tries import MAX_ATTEMPTS as MAX_ATTEMPTS
@@ -199,13 +202,17 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
         if part and refund.get("by_hand"):
             continue
         ref: str | None = payment["provider_ref"]
-        if part and found.was_reserved:
-            found, ref = settle_reserved(deps, found, refund)
-        elif part:
-            amount = money(part, refund["total"]["currency"])
-            ref = deps.provider(payment["provider"]).refund(
-                orderid, payment["provider_ref"], reference, amount
-            )
+        try:
+            if part and found.was_reserved:
+                found, ref = settle_reserved(deps, found, refund)
+            elif part:
+                amount = money(part, refund["total"]["currency"])
+                ref = deps.provider(payment["provider"]).refund(
+                    orderid, payment["provider_ref"], reference, amount
+                )
+        except RefundFailed as error:
+            for failed in error.parts:
+                found = record_failure(deps, found, payment["provider"], failed)
         if ref is None:
             continue
         settlement, _ = deps.orders.add(
@@ -225,19 +232,23 @@ def settle_refunds(deps: Dependencies, found: OrderDocuments) -> OrderDocuments:
 def record_refund(
     deps: Dependencies, found: OrderDocuments, number: int, reference: str, actor: str
 ) -> OrderDocuments:
-    """Staff have paid back a refund `by_hand`; a second time changes nothing. Raises NoSuchRefund, NotByHand."""
+    """Staff have paid back a refund `by_hand`, or what the provider could not; a second time changes nothing. Raises NoSuchRefund, NotByHand."""
     refund = next((each for each in found.refunds if each["number"] == number), None)
     if refund is None:
         raise NoSuchRefund(f"This order has no refund {number}.")
-    if not refund.get("by_hand"):
+    orderid, key, failed = found.order["orderid"], refund["reference"], failures(found, refund)
+    unpaid = unpaid_failures(found, refund)
+    if failed and not unpaid:
+        return found
+    if not failed and not refund.get("by_hand"):
         raise NotByHand("It goes back by itself, the way it was paid.")
-    orderid, key = found.order["orderid"], refund["reference"]
     settlement, _ = deps.orders.add(
         SETTLEMENT.build(
-            order_key(orderid, f"{key}settled"),
+            order_key(orderid, f"{key}repaid{len(failed)}" if failed else f"{key}settled"),
             **event_fields(found.order),
             reference=key,
-            total=refund["total"],
+            total=money(unpaid, refund["total"]["currency"]) if failed else refund["total"],
+            **({"after_failure": True} if failed else {}),
             provider=found.require_payment()["provider"],
             provider_ref=reference,
             by=actor,

@@ -4,6 +4,7 @@ from services.orders.actions.checkout import record_charge
 from services.orders.actions.hosted_payments import refresh_payment
 from services.orders.actions.parcels import deliver_order, dispatch_order
 from services.orders.actions.reading import any_order
+from services.orders.actions.refund_failures import record_failure
 from services.orders.clients.couriers import CourierEvent
 from services.orders.clients.payments import PaymentEvent
 from services.orders.dependencies import Dependencies
@@ -17,6 +18,8 @@ def payment_event(deps: Dependencies, provider: str, event: PaymentEvent) -> Ord
     """Something happened to an order's payment: the provider is asked what, its word in the webhook is not enough."""
     found = any_order(deps, event.orderid)
     order = found.order
+    if event.failed_refund is not None:
+        return record_failure(deps, found, provider, event.failed_refund)
     if found.payment is not None or order["provider"] != provider:
         return found
     if order.get("hosted"):

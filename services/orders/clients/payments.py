@@ -8,7 +8,7 @@ A provider with a payment page of its own is a `HostedProvider` besides: the cus
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +16,7 @@ from typing import Final, Protocol, TypeVar
 
 from services.orders.clients.signatures import Headers
 from services.orders.rules.payment_pages import Purchase
-from shared.errors import Conflict, PaymentRequired, Unavailable
+from shared.errors import AisleError, Conflict, PaymentRequired, Unavailable
 from shared.money import Money
 
 T = TypeVar("T")
@@ -46,6 +46,25 @@ class ProviderUnavailable(Unavailable):
     """No answer, or none that says what happened: ask again, or reconcile."""
 
     code, title = "payment_provider_unavailable", "The payment provider does not answer"
+
+
+@dataclass(frozen=True)
+class FailedRefund:
+    """`total` of the refund with this `reference` of ours has not arrived; `ref` is the provider's."""
+
+    reference: str
+    ref: str
+    total: Money
+
+
+class RefundFailed(AisleError):
+    """A refund was asked for, and will not arrive: all of it or parts, named in `parts`. Asking again changes nothing."""
+
+    code, title = "refund_failed", "The payment provider could not pay back"
+
+    def __init__(self, parts: Sequence[FailedRefund]) -> None:
+        super().__init__("The payment provider could not pay this back.")
+        self.parts = tuple(parts)
 
 
 @dataclass(frozen=True)
@@ -83,11 +102,13 @@ class Capture:
 
 @dataclass(frozen=True)
 class PaymentEvent:
-    """What a verified webhook tells: something happened to this order's payment; the provider is asked what."""
+    """What a verified webhook tells: something happened to this order's payment; the provider is asked what.
+    Of a `failed_refund` it was asked before."""
 
     orderid: str
     kind: str
     session: str = ""
+    failed_refund: FailedRefund | None = None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import orjson
 from services.orders.clients.payments import (
     Capture,
     Charge,
+    FailedRefund,
     Outcome,
     PageState,
     PaymentClosed,
@@ -21,6 +22,7 @@ from services.orders.clients.payments import (
     PaymentEvent,
     PaymentPage,
     ProviderUnavailable,
+    RefundFailed,
     SavedMethod,
 )
 from services.orders.clients.paypal_api import Json, PayPalApi, PayPalRefused
@@ -40,6 +42,8 @@ _SIGNED: Final = {
     "transmission_sig": "PAYPAL-TRANSMISSION-SIG",
     "transmission_time": "PAYPAL-TRANSMISSION-TIME",
 }
+_FAILED: Final = frozenset({"FAILED", "CANCELLED"})
+"""States of a refund whose money never arrives."""
 _STATES: Final = {"PENDING": PageState.PROCESSING, "COMPLETED": PageState.PAID, "CREATED": PageState.PAID}
 
 
@@ -144,7 +148,7 @@ class PayPalProvider:
         order = self._api.get(f"{ORDERS}/{known['supplementary_data']['related_ids']['order_id']}")
         payments = order["purchase_units"][0]["payments"]
         made = payments.get("refunds", [])
-        done = [each for each in made if each.get("custom_id") == key]
+        done = [each for each in made if each.get("custom_id") == key]  # what failed is not tried again
         left = total["amount"] - sum(_money(each["amount"])["amount"] for each in done)
         captures = [each for each in payments["captures"] if each["status"] != "DECLINED"]
         for capture in captures:
@@ -157,6 +161,8 @@ class PayPalProvider:
                 left -= part
         if left > 0:
             raise ProviderUnavailable("PayPal has not taken enough yet to pay this back.")
+        if failed := [each for each in done if each.get("status") in _FAILED]:
+            raise RefundFailed([_failed(each) for each in failed])
         return str(done[0]["id"])
 
     def add_customer(self, userid: str, email: str, name: str) -> str:
@@ -182,9 +188,19 @@ class PayPalProvider:
             said = self._api.post("/v1/notifications/verify-webhook-signature", asked)
             if said.get("verification_status") != "SUCCESS":
                 raise BadSignature("PayPal has not signed this.")
-            return _event(event)
+            return self._failed_refund(event) if "REFUND" in event["event_type"] else _event(event)
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, PayPalRefused):
             raise BadRequest("This is not an event of PayPal.") from None
+
+    def _failed_refund(self, event: Json) -> PaymentEvent | None:
+        """Of all that happens to refunds only that one has failed; its capture knows the order."""
+        refund = self._api.get(f"{PAYMENTS}/refunds/{event['resource']['id']}")
+        if refund.get("status") not in _FAILED or not refund.get("custom_id"):
+            return None
+        capture = self._api.get(f"{PAYMENTS}/captures/{_capture_of(refund)}")
+        orderid = capture.get("custom_id")
+        failed = _failed(refund)
+        return PaymentEvent(str(orderid), str(event["event_type"]), "", failed) if orderid else None
 
     def _read(self, purchase: Purchase, ref: str) -> tuple[Outcome, Json]:
         """What has become of the page, and the order as PayPal has it; {} of one that it does not know any more."""
@@ -226,14 +242,22 @@ def _outcome(made: Json) -> Outcome:
 
 
 def _refunded(refunds: Sequence[Json], captureid: str) -> int:
-    """What was paid back of a capture, to which each refund links as `up`."""
+    """What was paid back of a capture."""
     return sum(
         _money(each["amount"])["amount"]
         for each in refunds
-        if any(
-            link["rel"] == "up" and link["href"].endswith(f"/{captureid}") for link in each.get("links", ())
-        )
+        if each.get("status") not in _FAILED and _capture_of(each) == captureid
     )
+
+
+def _capture_of(refund: Json) -> str:
+    """To which a refund links as `up`."""
+    links = (str(link["href"]) for link in refund.get("links", ()) if link["rel"] == "up")
+    return next(links, "").rpartition("/")[2]
+
+
+def _failed(refund: Json) -> FailedRefund:
+    return FailedRefund(str(refund["custom_id"]), str(refund["id"]), _money(refund["amount"]))
 
 
 def _order(purchase: Purchase) -> Json:

@@ -238,13 +238,24 @@ class Refund(OrderEvent):
 
 
 class Settlement(OrderEvent):
-    """The provider paid a refund back; or staff did, and `by` says who recorded it."""
+    """The provider paid a refund back; or staff did, and `by` says who recorded it, `after_failure` of what the provider could not."""
 
     reference: str
     total: Money
     provider: str
     provider_ref: str
     by: NotRequired[str]
+    after_failure: NotRequired[bool]
+
+
+class RefundFailure(OrderEvent):
+    """Money that the provider was asked to pay back has not arrived: staff pay it back another way, and record that they did.
+    `provider_ref`: the provider's refund that failed."""
+
+    reference: str
+    total: Money
+    provider: str
+    provider_ref: str
 
 
 class GiftCardIssue(OrderEvent):

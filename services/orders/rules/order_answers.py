@@ -7,7 +7,6 @@ from services.orders.declarations.events import (
     DELIVERY_FIELDS,
     DISPATCH_FIELDS,
     PAYMENT_FIELDS,
-    REFUND_FIELDS,
 )
 from services.orders.declarations.invoices import INVOICE_FIELDS
 from services.orders.declarations.order import ORDER_FIELDS
@@ -31,6 +30,7 @@ from services.orders.rules.progress import (
     returned_of,
     status_of,
 )
+from services.orders.rules.refund_failures import refund_answer
 from services.orders.rules.stall import shown_oversold
 from shared.couch import Document
 from shared.fields import Declaration
@@ -67,9 +67,7 @@ def whole_order(found: OrderDocuments, *, for_staff: bool = False) -> dict[str, 
         "parcels": [parcel_answer(parcel) for parcel in parcels],
         "cancellation": _shown(CANCELLATION_FIELDS, found.cancellation),
         "line_cancellations": [line_cancellation_answer(each, found.refunds) for each in cancelled],
-        "refunds": [
-            {**REFUND_FIELDS.shown(refund), "settled": found.settled(refund)} for refund in found.refunds
-        ],
+        "refunds": [refund_answer(found, refund) for refund in found.refunds],
         "returns": [shown_return(found, back, for_staff=for_staff) for back in returns],
         "invoice": _shown(INVOICE_FIELDS, found.invoice),
         "credit_notes": [

@@ -211,7 +211,15 @@ class OrderReturn(Return):
 Refund = response_schema(
     "Refund",
     events.REFUND_FIELDS,
-    {"settled": ma.fields.Boolean(metadata={"description": "the provider paid it back"})},
+    {
+        "settled": ma.fields.Boolean(metadata={"description": "the provider paid it back"}),
+        "failed_total": ma.fields.Nested(
+            SignedMoney,
+            metadata={
+                "description": "what the provider could not pay back: staff do, and record it (`by_hand`)"
+            },
+        ),
+    },
 )
 
 

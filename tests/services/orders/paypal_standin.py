@@ -1,7 +1,7 @@
 """A local stand-in for PayPal's Orders v2 and Payments v2 API as far as an order uses it: access tokens, request ids, sums, states, webhooks.
 
 `approve` is what a customer does on PayPal's page; `declines` makes the next capture fail, `pends` leaves it pending until `settle`.
-`lose` breaks the connection of the next request to a path after it was done. `forbids` refuses all that the shop asks. A request id that was
+`fails` makes refunds fail; `fail` one that was made. `lose` breaks the connection of the next request to a path after it was done. `forbids` refuses all that the shop asks. A request id that was
 declined is declined again, as PayPal answers the same id the same.
 """
 
@@ -25,7 +25,7 @@ class PayPalStandIn:
     def __init__(self) -> None:
         self.orders: dict[str, Json] = {}
         self.tokens: set[str] = set()
-        self.declines = self.pends = self.forbids = False
+        self.declines = self.pends = self.forbids = self.fails = False
         self.lose: list[str] = []
         self._answers: dict[str, Answer] = {}
         self._lock = threading.Lock()
@@ -45,6 +45,12 @@ class PayPalStandIn:
 
     def settle(self, order: Json, *, arrived: bool) -> None:
         unit(order)["payments"]["captures"][0]["status"] = "COMPLETED" if arrived else "DECLINED"
+
+    def fail(self, order: Json) -> Json:
+        """The last refund's money has come back to the shop: the refund."""
+        refund: Json = unit(order)["payments"]["refunds"][-1]
+        refund["status"] = "FAILED"
+        return refund
 
     def event(self, kind: str, resource: Json) -> tuple[dict[str, str], bytes]:
         """A webhook's headers and body."""
@@ -152,8 +158,13 @@ class PayPalStandIn:
         if verb == "refund":
             up = f"{self.url}/v2/payments/captures/{made['id']}"
             links = [{"rel": "self", "href": f"{up}/self"}, {"rel": "up", "href": up}]
-            refund = {"id": secrets.token_hex(8).upper(), "status": "COMPLETED", "links": links, **body}
-            earlier = [each for each in payments.get("refunds", ()) if each["links"][1]["href"] == up]
+            refund = {"id": secrets.token_hex(8).upper(), "links": links, **body}
+            refund["status"] = "FAILED" if self.fails else "COMPLETED"
+            earlier = [
+                each
+                for each in payments.get("refunds", ())
+                if each["links"][1]["href"] == up and each["status"] != "FAILED"
+            ]
             refunded = sum(Decimal(each["amount"]["value"]) for each in earlier)
             if refunded + Decimal(body["amount"]["value"]) > Decimal(made["amount"]["value"]):
                 return _error(422, "REFUND_AMOUNT_EXCEEDED")
@@ -231,7 +242,8 @@ def unit(order: Json) -> Json:
 
 def _made(order: Json) -> list[Json]:
     payments = unit(order)["payments"]
-    return [*payments.get("captures", ()), *payments.get("authorizations", ())]
+    kinds = ("captures", "authorizations", "refunds")
+    return [each for kind in kinds for each in payments.get(kind, ())]
 
 
 def _now(later: timedelta = timedelta()) -> str:

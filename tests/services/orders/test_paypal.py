@@ -238,6 +238,80 @@ def test_a_refund_whose_answer_was_lost_is_paid_back_once(
     assert [each["amount"]["value"] for each in unit(known)["payments"]["refunds"]] == ["3.00"]
 
 
+def refunded(shop: Shop, person: Person, paypal: PayPalStandIn, amount: int) -> tuple[str, dict[str, Any]]:
+    """An order that left and was paid back in part: its id, PayPal's order."""
+    orderid, _, known = opened(shop, person, paypal)
+    paypal.approve(known)
+    refresh(shop, person, orderid)
+    sent = shop.post(shop.admin, f"/v1/admin/orders/{orderid}/dispatch", {"courier": "Owl", "courierid": "1"})
+    assert sent.status_code == 201, sent.text
+    body = {"amount": amount, "reason": "late", "notify": False}
+    assert shop.post(shop.admin, f"/v1/admin/orders/{orderid}/refunds", body).status_code == 201
+    return orderid, known
+
+
+def read_refund(shop: Shop, orderid: str) -> dict[str, Any]:
+    (refund,) = shop.get(shop.admin, f"/v1/orders/{orderid}").json()["refunds"]
+    return {name: refund.get(name) for name in ("settled", "by_hand", "failed_total")}
+
+
+PAID_BACK = {"settled": True, "by_hand": None, "failed_total": None}
+DUE_AGAIN = {"settled": False, "by_hand": True, "failed_total": {"amount": 250, "currency": "GBP"}}
+
+
+def test_a_refund_that_fails_later_is_due_again_until_staff_have_paid_it_back(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, deps: Dependencies
+) -> None:
+    orderid, known = refunded(shop, customer, paypal, 250)
+    (refund,) = unit(known)["payments"]["refunds"]
+    url = f"{shop.orders}/v1/webhooks/payments/paypal"
+
+    def tell(kind: str) -> None:
+        headers, body = paypal.event(kind, refund)
+        told = requests.post(url, data=body, headers=headers, timeout=30)
+        assert told.status_code == 200, told.text
+
+    tell("PAYMENT.CAPTURE.REFUNDED")
+    tell("PAYMENT.REFUND.FAILED")
+    assert read_refund(shop, orderid) == PAID_BACK, "PayPal itself does not say so"
+    paypal.fail(known)
+    for _ in range(2):
+        tell("PAYMENT.REFUND.FAILED")
+        fulfilment.advance_order(deps, orderid)
+    assert read_refund(shop, orderid) == DUE_AGAIN
+    assert len(unit(known)["payments"]["refunds"]) == 1, "staff decide what to do"
+    trail = [
+        each
+        for month in {now().strftime("%Y-%m")}
+        for each in deps.orders.database.partition(f"audit{month}").all()
+        if each["action"] == "note failed refund" and each["subject"] == orderid
+    ]
+    assert [each["details"]["amount"]["amount"] for each in trail] == [250]
+    path = f"/v1/admin/orders/{orderid}/refunds/1/settlement"
+    for _ in range(2):
+        recorded = shop.post(shop.admin, path, {"reference": "bank transfer 7"})
+        assert recorded.status_code == 201, recorded.text
+        assert read_refund(shop, orderid) == PAID_BACK
+    tell("PAYMENT.REFUND.FAILED")
+    assert read_refund(shop, orderid) == PAID_BACK
+
+
+def test_a_refund_that_fails_at_once_is_due_too(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, deps: Dependencies
+) -> None:
+    paypal.fails = True
+    try:
+        orderid, known = refunded(shop, customer, paypal, 250)
+    finally:
+        paypal.fails = False
+    for _ in range(2):
+        assert read_refund(shop, orderid) == DUE_AGAIN
+        fulfilment.advance_order(deps, orderid)
+    assert len(unit(known)["payments"]["refunds"]) == 1
+    found = deps.orders.order(orderid)
+    assert found.progress.refunds == found.progress.settlements, "nothing is left for the worker"
+
+
 def test_going_back_frees_the_goods_and_a_late_approval_costs_nothing(
     shop: Shop, customer: Person, paypal: PayPalStandIn
 ) -> None:

@@ -13,7 +13,7 @@ from services.orders.dependencies import Dependencies
 from services.orders.documents import CUSTOMER, DRAFT_ORDER
 from services.orders.rules.archive import archived_answer, archived_of
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.rules.erasure import erased, guest_key, personal
+from services.orders.rules.erasure import erased, guest_key, personal, recipient_key, without_recipient
 from services.orders.rules.order_answers import whole_order
 from services.orders.rules.order_errors import OrderBehind
 from services.orders.rules.summaries import known_first
@@ -67,8 +67,8 @@ def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
 
 
 def anonymise_guest(deps: Dependencies, email: str) -> int:
-    """The same for the orders that guests made with this e-mail; it is the whole erasure of somebody without an account.
-    Raises OrderBehind: ask again."""
+    """The same for the orders that guests made with this e-mail, and who got others' gift cards with it; it is the whole erasure of somebody
+    without an account. Raises OrderBehind: ask again."""
     changed, moment = 0, timestamp()
     while customers := deps.orders.personal_documents(guest_key(email), limit=PAGE):
         orderids = _orderids_of(_without_drafts(deps, customers))
@@ -85,6 +85,9 @@ def anonymise_guest(deps: Dependencies, email: str) -> int:
             deps.orders.overwrite_personal(named[:-1])
             deps.orders.overwrite_personal(named[-1:])
         changed += len(orderids)
+    while sent := deps.orders.personal_documents(recipient_key(email), limit=PAGE):
+        deps.orders.overwrite_personal([without_recipient(doc, moment) for doc in sent])
+        changed += len(sent)
     forget_guest(deps.summaries, email)
     deps.orders.compact()
     return changed
@@ -128,7 +131,11 @@ def _exported(found: OrderDocuments) -> dict[str, Any]:
         return {**archived_answer(archived, found.customer), "notes": notes}
     recipient = found.customer and found.customer.get("gift_recipient")
     notes = [note_answer(note) for note in found.notes]
-    return {**whole_order(found), "notes": notes, **({"gift_recipient": recipient} if recipient else {})}
+    return {
+        **whole_order(found),
+        "notes": notes,
+        **({"gift_recipient": recipient} if recipient and "email" in recipient else {}),
+    }
 
 
 def _orderids(deps: Dependencies, userid: str) -> Iterator[str]:

@@ -153,7 +153,7 @@ class Order(StoredDocument):
 
 class Customer(StoredDocument):
     """Whom an order is for: the one document that erasing a person overwrites. `gift_recipient` {email, name, message} gets its gift cards,
-    since `gift_recipient_since` where staff corrected the address.
+    since `gift_recipient_since` where staff corrected the address; {erased} once that person was.
 
     `first`: of a guest who was erased, whether it was their first order.
     """

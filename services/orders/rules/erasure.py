@@ -33,6 +33,16 @@ def guest_key(email: str) -> str:
     return f"guest {email.strip().lower()}"
 
 
+def recipient_key(email: str) -> str:
+    """What the orders are found by whose gift cards went to this e-mail."""
+    return f"recipient {email.strip().lower()}"
+
+
+def without_recipient(doc: Document, moment: str) -> Document:
+    """A customer's document that does not say any more to whom the gift cards went."""
+    return {**doc, "gift_recipient": {"erased": moment}}
+
+
 def personal(docs: Iterable[Document]) -> list[Document]:
     """Those that name a person or hold what one wrote, whom the order was for last: without that one nothing finds the others."""
     found = [doc for doc in docs if not doc.get("erased") and _is_personal(doc)]

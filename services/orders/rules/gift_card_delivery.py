@@ -20,13 +20,15 @@ def bought_gift_cards(found: OrderDocuments) -> bool:
 
 def gift_card_delivery(found: OrderDocuments) -> dict[str, Any] | None:
     """{email, name?, sent}: `sent` is when the last e-mail to this address went out, None while none has; None of an order without gift
-    cards, and of one whose customer was erased."""
+    cards, and of one whose customer was erased, or who got them."""
     customer = found.customer
     if customer is None or not customer["email"] or not bought_gift_cards(found):
         return None
     recipient = customer.get("gift_recipient") or {}
     since = customer.get("gift_recipient_since", "")
     sent = [doc["date"] for doc in found.documents if _is_sent(doc) and doc["date"] >= since]
+    if "erased" in recipient and sent:
+        return None
     return {
         "email": recipient.get("email") or customer["email"],
         **({"name": recipient["name"]} if recipient.get("name") else {}),

@@ -113,6 +113,7 @@ _DETAILS: Final = {
     "productid": gettext_noop("Product"),
     "quantity": gettext_noop("Quantity"),
     "condition": gettext_noop("Condition"),
+    "exchange_for": gettext_noop("Wanted instead"),
     "delta": gettext_noop("Change"),
     "price": gettext_noop("Price"),
     "status": gettext_noop("Status"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import requests
 
-from services.orders.actions import fulfilment
+from services.orders.actions import fulfilment, privacy
 from services.orders.dependencies import Dependencies
 from tests.maildir import read_mail
 from tests.people import Person
@@ -101,6 +101,23 @@ def test_what_cannot_be_sent_is_refused(shop: Shop, customer: Person, deps: Depe
     assert shop.post(customer, f"/v1/orders/{order['orderid']}/cancellation", {}).status_code == 201
     assert correct(shop, order, right).json()["code"] == "transition_not_allowed"
     assert read_mail(shop.mail, right) == []
+
+
+def test_who_got_them_is_erased_by_their_own_e_mail(shop: Shop, customer: Person, deps: Dependencies) -> None:
+    to = recipient()
+    order = sent(shop, deps, customer, to)
+    waiting = shop.placed(customer, {gift_card_product(shop): 1}, gift_recipient=to)
+    asked = {"email": to["email"].upper()}
+    assert shop.post(shop.admin, "/v1/admin/guests/erasure", asked).json()["orders"] == 2
+    for each in (order, waiting):
+        left = str(deps.orders.documents_of(each["orderid"]))
+        assert all(trace not in left for trace in (to["email"], to["message"]))
+    assert told(shop, customer, order) is None
+    assert told(shop, customer, waiting) == {"email": customer.email, "sent": None}, "the buyer gets them"
+    export = privacy.export_orders(deps, customer.userid)["items"]
+    assert {each["orderid"] for each in export} >= {order["orderid"], waiting["orderid"]}
+    assert not any("gift_recipient" in each for each in export)
+    assert shop.post(shop.admin, "/v1/admin/guests/erasure", asked).json()["orders"] == 0
 
 
 @pytest.mark.parametrize("corrected", [False, True])

@@ -1,6 +1,6 @@
 """The e-mails about an order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from redis.exceptions import RedisError
@@ -282,6 +282,15 @@ def named(line: Line) -> str:
     """The product, and of a variant what was chosen: Shirt (M, red)."""
     options = ", ".join(line.get("options", {}).values())
     return f"{line['name']} ({options})" if options else line["name"]
+
+
+def goods_list(found: OrderDocuments, lines: Iterable[Mapping[str, Any]]) -> str:
+    """A line each, however its pieces came back: some resaleable, some damaged. Of variants with what was chosen."""
+    bought = {line_key(line): named(line) for line in found.order["basket"]}
+    together: dict[str, int] = {}
+    for line in lines:
+        together[line_key(line)] = together.get(line_key(line), 0) + line["quantity"]
+    return "\n".join(f"{quantity} x {bought[key]}" for key, quantity in together.items())
 
 
 def _page(deps: Dependencies, userid: str | None, orderid: str) -> str:

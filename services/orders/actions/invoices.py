@@ -142,7 +142,7 @@ def _packed(found: OrderDocuments, number: int) -> tuple[OrderDispatch | None, M
         return parcel.dispatch, quantities_by_key(parcel.lines)
     if left := found.left_to_send:
         return None, left
-    return found.dispatch, {line_key(line): line["quantity"] for line in found.order["basket"]}
+    return found.dispatch, {line_key(line): line["quantity"] for line in found.kept_lines}
 
 
 def _check_may_be_numbered(found: OrderDocuments) -> None:

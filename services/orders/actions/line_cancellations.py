@@ -4,7 +4,7 @@ from typing import Any
 
 from services.orders.actions.cancellation import cancel_order
 from services.orders.actions.captures import close_captures
-from services.orders.actions.emails import compose_mail, named
+from services.orders.actions.emails import compose_mail, goods_list
 from services.orders.actions.line_refunds import refund_cancelled
 from services.orders.actions.refunds import (
     MAX_ATTEMPTS,
@@ -15,7 +15,7 @@ from services.orders.actions.refunds import (
 )
 from services.orders.declarations.events import LineCancellation
 from services.orders.declarations.order import name_of
-from services.orders.declarations.parts import SoldLine, line_key
+from services.orders.declarations.parts import SoldLine
 from services.orders.dependencies import Dependencies
 from services.orders.documents import LINE_CANCELLATION, RESTOCK, order_key
 from services.orders.rules.assembly import OrderDocuments
@@ -84,12 +84,10 @@ def compose_line_cancellation(deps: Dependencies, found: OrderDocuments, kind: s
     """The e-mail of which the reference is the `kind`."""
     cancelled = next(each for each in found.line_cancellations if each["reference"] == kind)
     refund = next((each for each in found.refunds if each["cause"] == kind), None)
-    bought = {line_key(line): named(line) for line in found.order["basket"]}
-    goods = "\n".join(f"{line['quantity']} x {bought[line_key(line)]}" for line in cancelled["lines"])
     total = localized(refund["total"]) if refund else ""
     text = [
         gettext("these goods of your order were cancelled:"),
-        goods,
+        goods_list(found, cancelled["lines"]),
         *([gettext("%(total)s are paid back the way you paid.", total=total)] if total else []),
         gettext("The rest of it goes on as before."),
     ]

@@ -1,6 +1,6 @@
 """The e-mails about a parcel with a part of an order: that it left, with its lines and where to follow it, and that it has arrived."""
 
-from services.orders.actions.emails import compose_mail, follow
+from services.orders.actions.emails import compose_mail, follow, goods_list
 from services.orders.declarations.order import name_of
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
@@ -17,7 +17,7 @@ def compose_parcel(deps: Dependencies, found: OrderDocuments, kind: str) -> Emai
         subject = gettext("Parcel %(number)s of your order %(order)s is on its way", **named)
         return compose_mail(deps, found, subject, _left(found, parcel), kind)
     subject = gettext("Parcel %(number)s of your order %(order)s has arrived", **named)
-    return compose_mail(deps, found, subject, _arrived(parcel), kind)
+    return compose_mail(deps, found, subject, _arrived(found, parcel), kind)
 
 
 def _left(found: OrderDocuments, parcel: Parcel) -> str:
@@ -27,18 +27,14 @@ def _left(found: OrderDocuments, parcel: Parcel) -> str:
         "this is on its way with %(courier)s, tracking number %(number)s:", courier=courier, number=number
     )
     rest = [gettext("The rest of your order follows.")] if found.left_to_send else []
-    return "\n\n".join([way, _goods(parcel), *([follow(url)] if url else []), *rest])
+    return "\n\n".join([way, goods_list(found, parcel.lines), *([follow(url)] if url else []), *rest])
 
 
-def _arrived(parcel: Parcel) -> str:
+def _arrived(found: OrderDocuments, parcel: Parcel) -> str:
     return "\n\n".join(
         [
             gettext("this parcel of your order has arrived:"),
-            _goods(parcel),
+            goods_list(found, parcel.lines),
             gettext("Should something be wrong with it, you can return it."),
         ]
     )
-
-
-def _goods(parcel: Parcel) -> str:
-    return "\n".join(f"{line['quantity']} x {line['name']}" for line in parcel.lines)

@@ -1,12 +1,11 @@
 """The e-mails about a return: that it was requested, approved or refused, and received."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from services.orders.actions.emails import compose_mail, named
+from services.orders.actions.emails import compose_mail, goods_list
 from services.orders.declarations.events import Refund
 from services.orders.declarations.exchanges import OFFERED, PAID, OfferedLine, WantedLine
 from services.orders.declarations.order import name_of
-from services.orders.declarations.parts import SoldLine, line_key
 from services.orders.dependencies import Dependencies
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.exchanges import lines_to_send
@@ -47,13 +46,13 @@ def _contents(deps: Dependencies, found: OrderDocuments, back: OrderReturn, even
         return gettext("Your return %(number)s has arrived", number=number), _received(found, back)
     if event == END_KEY or (event == DECISION_KEY and not back.approved):
         reason = back.refusal["reason"] if back.refusal else ""
-        refused = _parts(gettext("we cannot take back:"), _list(found, back.requested), reason)
+        refused = _parts(gettext("we cannot take back:"), goods_list(found, back.requested), reason)
         return gettext("Your return %(number)s was refused", number=number), refused
     if event == DECISION_KEY or back.approved == back.first["date"]:
         return gettext("Your return %(number)s is approved", number=number), _approved(deps, found, back)
     return gettext("Your return %(number)s was requested", number=number), _parts(
         gettext("you would like to send back:"),
-        _list(found, back.requested),
+        goods_list(found, back.requested),
         _wanted(back.wanted),
         gettext("We look at it and write to you. Please keep the goods until then."),
     )
@@ -71,7 +70,7 @@ def _approved(deps: Dependencies, found: OrderDocuments, back: OrderReturn) -> s
     )
     return _parts(
         gettext("please send back:"),
-        _list(found, back.requested),
+        goods_list(found, back.requested),
         *([gettext("Send it to:"), address] if address else []),
         slip,
         paid,
@@ -83,7 +82,7 @@ def _label(found: OrderDocuments, back: OrderReturn) -> str:
     tracking = label["tracking_url"] or label["tracking_code"] if label else ""
     return _parts(
         gettext("the postage for your parcel is paid:"),
-        _list(found, back.requested),
+        goods_list(found, back.requested),
         gettext("Please print the label and stick it on the parcel: you find it with your order."),
         *([gettext("Follow the parcel: %(tracking)s", tracking=tracking)] if tracking else []),
     )
@@ -93,7 +92,7 @@ def _received(found: OrderDocuments, back: OrderReturn) -> str:
     refund = next((each for each in found.refunds if each["cause"] == back.reference), None)
     return _parts(
         gettext("these goods are back with us:"),
-        _list(found, back.lines),
+        goods_list(found, back.lines),
         _paid_back(refund) if refund else "",
     )
 
@@ -175,12 +174,3 @@ def _name(line: OfferedLine) -> str:
 
 def _parts(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
-
-
-def _list(found: OrderDocuments, lines: Iterable[SoldLine]) -> str:
-    """Each once, however its pieces came back: some resaleable, some damaged."""
-    bought = {line_key(line): named(line) for line in found.order["basket"]}
-    together: dict[str, int] = {}
-    for line in lines:
-        together[line_key(line)] = together.get(line_key(line), 0) + line["quantity"]
-    return "\n".join(f"{quantity} x {bought[key]}" for key, quantity in together.items())

@@ -268,6 +268,19 @@ def test_each_parcel_has_a_packing_slip(shop: Shop, customer: Person) -> None:
     assert shop.get(shop.admin, f"{path}/packing-slip.pdf?parcel=2").status_code == 404
 
 
+def test_a_packing_slip_leaves_out_what_was_cancelled(shop: Shop, customer: Person) -> None:
+    kettle, lamp = shop.product(), shop.product()
+    order = shop.placed(customer, {kettle: 2, lamp: 3})
+    path = f"/v1/admin/orders/{order['orderid']}"
+    gone = {"items": [{"productid": lamp, "quantity": 2}, {"productid": kettle, "quantity": 2}]}
+    assert shop.post(shop.admin, f"/v1/orders/{order['orderid']}/cancellation", gone).status_code == 201
+    assert shop.post(shop.admin, f"{path}/dispatch", {"courier": "Post", "courierid": "x"}).status_code == 201
+    slip = pdf(shop, shop.admin, f"{path}/packing-slip.pdf")
+    assert f"1 Kettle {lamp}" in slip
+    assert kettle not in slip
+    assert "1 item in all." in slip
+
+
 def saved_logo(shop: Shop, logo: str) -> requests.Response:
     path = f"{shop.orders}/v1/admin/settings"
     before = shop.admin.get(path, timeout=60)

@@ -166,6 +166,7 @@ FOR_THE_API = {
     "The parcels have no numbers of their own yet.",  # a courier's
     "One of them may just be bought.",  # a replica's, as the next
     "Which shipment stays is not settled yet.",
+    "The list of the order is behind.",
     # of errors whose codes have words, made elsewhere
     "Nothing was charged; order again with a new Idempotency-Key.",
     "This attempt to order was ended; order again with a new Idempotency-Key.",

@@ -80,7 +80,7 @@ bench: setup ## the shop's requests over 10,000 and LARGE documents, beside bare
 lighthouse: setup ## Lighthouse over four pages of the shop that runs here (needs npx and Chrome)
 	@$(BIN)/python -m tests.bench.lighthouse
 
-bench-search: setup ## how well search answers 639 judged queries over the real sample (AISLE_DATA), in each dialect
+bench-search: setup ## how well search answers 654 judged queries over the real sample (AISLE_DATA), in each dialect
 	@$(BIN)/python -m tests.bench.search
 
 bench-minicouch: setup ## minicouch beside the CouchDB that COUCH_URL names: requests a second and their ratio

@@ -81,14 +81,19 @@ def rewrite_of(deps: Dependencies, query: SearchQuery) -> Rewrite:
     beginning = None if finished else query.prefix
     unknown = vocabulary.unknown(loose if finished else query.words, beginning) & asked
     corrections = vocabulary.misspelt(asked - unknown)
+    unlike: set[str] = set()
     if unknown:
-        corrections |= vocabulary.corrections(unknown, alone=len(query.all_words) == 1)
+        near = vocabulary.corrections(unknown, alone=len(query.all_words) == 1)
+        corrections |= {word: meant for word, meant in near.items() if meant}
+        unlike = near.keys() - corrections.keys()
         for word, meant in _joined_corrections(deps, query, unknown).items():
             corrections[word] = [*corrections.get(word, ()), *meant]
+        corrections |= _of_three_words(deps, query, unknown)
         corrections |= _heads_of_compounds(deps, unknown - corrections.keys())
     known = asked - unknown - corrections.keys()
     rewrite = rewritten(query, unknown, corrections, vocabulary.described(content) & known, language)
-    return altered(rewrite, finished=finished, named=frozenset(vocabulary.frequent(content) & known))
+    named = frozenset(vocabulary.frequent(content) & known)
+    return altered(rewrite, finished=finished, named=named, forgiven=rewrite.forgiven - unlike)
 
 
 def _is_finished(deps: Dependencies, word: str) -> bool:
@@ -106,7 +111,19 @@ def _joined_corrections(deps: Dependencies, query: SearchQuery, unknown: set[str
         if len(pair[0] + pair[1]) >= MIN_JOINED and not unknown.isdisjoint(pair)
     ]
     meant = deps.vocabulary.corrections(map("".join, neighbours)) if neighbours else {}
-    return {word: meant["".join(pair)] for pair in neighbours if "".join(pair) in meant for word in pair}
+    return {word: meant["".join(pair)] for pair in neighbours if meant.get("".join(pair)) for word in pair}
+
+
+def _of_three_words(deps: Dependencies, query: SearchQuery, unknown: set[str]) -> dict[str, list[str]]:
+    """What three words in a row mean that products have as one: `fab home decor` is the brand `FabHomeDecor`."""
+    loose = query.loose_words
+    rows = {
+        "".join(row): row
+        for row in zip(loose, loose[1:], loose[2:], strict=False)
+        if not unknown.isdisjoint(row) and all(map(str.isalpha, row))
+    }
+    known = rows.keys() - deps.vocabulary.unknown(rows, None) if rows else set()
+    return {word: [joined] for joined in sorted(known) for word in rows[joined]}
 
 
 def _heads_of_compounds(deps: Dependencies, words: Iterable[str]) -> dict[str, list[str]]:
@@ -142,6 +159,8 @@ def _first_page(
             page = _found(deps, asked, narrower.applied(query), None)
             if page.items:
                 return narrower, page
+        elif found := _of_its_kind(deps, asked, query, rewrite, forecast):
+            return found
         page = _found(deps, asked, any_word.applied(query), None)
         if not page.items or not _has_all(deps, rewrite, page.items, query):
             return _settled(deps, asked, query, rewrite, any_word, page, forecast)
@@ -156,6 +175,8 @@ def _first_page(
         narrower = altered(rewrite, optional=rewrite.optional - there, dropped_words=())
         return narrower, _found(deps, asked, narrower.applied(query), None)
     if not page.items and may_be_apart:
+        if found := _of_its_kind(deps, asked, query, rewrite, forecast):
+            return found
         page = _found(deps, asked, any_word.applied(query), None)
         if forecast:
             forecast.remember(apart=True)
@@ -168,6 +189,39 @@ def _first_page(
         wider = altered(rewrite, described=frozenset(people))
         return wider, _found(deps, asked, wider.applied(query), None)
     return rewrite, page
+
+
+def _of_its_kind(
+    deps: Dependencies, asked: Question, query: SearchQuery, rewrite: Rewrite, forecast: "Forecast | None"
+) -> tuple[Rewrite, SearchPageOf[Product]] | None:
+    """Where nothing has all words: what is of the kind that one of them names, with as many of the others as the best has. None
+    where several of them name one, for any may be meant, or where no other word is left."""
+    language = deps.catalogue.language
+    known = _known(deps, query, rewrite)
+    kinds = {*deps.vocabulary.kinds.among(known), *query.paths}
+    things = [word for word in known if word in kinds and not language.is_person(word)]
+    others = frozenset(known) - {*things, *people_of(query, language)[0]}
+    if len(things) != 1 or not others:
+        return None
+    wanted = altered(
+        rewrite,
+        optional=rewrite.optional.union(known).difference(things),
+        described=frozenset(),
+        named=frozenset(),
+    )
+    page = _found(deps, asked, wanted.applied(query), None)
+    if not page.items:
+        return None
+    there = matched_words(wanted, page.items[0], query, language)
+    without = frozenset(query.content_words(language)).difference(there)
+    if without and len(page.items) < asked.limit and wanted.optional.intersection(there):
+        return altered(wanted, any_word=True), page
+    if forecast:
+        forecast.remember(apart=bool(without), lost=without - rewrite.optional.union(rewrite.dropped_words))
+    if not wanted.optional.intersection(there):
+        return altered(wanted, dropped_words=_in_order(query, without)), page
+    narrower = _narrowed(query, rewrite, without)
+    return narrower, _found(deps, asked, narrower.applied(query), None)
 
 
 def _described_people(deps: Dependencies, query: SearchQuery, docs: Sequence[Product]) -> list[str]:

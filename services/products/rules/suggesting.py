@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from services.products.declarations.product import Product
@@ -32,23 +32,36 @@ def suggestions(
     fewest = len(query.all_words) if is_letter else 1
     hits = counts.get("category", {})
     least = max(hits.values(), default=0) / GOOD_PART if is_letter else 0
-    categories = [
-        {"kind": "category", "text": labels.get(path) or _last(path), "path": path, "count": count}
-        for path, count in _best_named(
-            hits, query, language, lambda path: f"{labels.get(path, '')} {_last(path)}"
-        )
-        if count >= least
-    ]
+    before = query.without(query.all_words[-1:]) if is_letter else query
+    found: list[tuple[str, int]] = []
+    if before is query or before.all_words == () or _is_telling(before):
+        found = _best_named(hits, query, language, partial(_names_of, labels))
+        found = [(path, count) for path, count in found if count >= least]
     brands = [
         {"kind": "brand", "text": brand, "count": count}
         for brand, count in _best_named(
             counts.get("brand_is", {}), query, language, lambda brand: brand, fewest
         )
     ]
+    if not found and not brands and is_letter and _is_telling(before):
+        found = _best_named(hits, before, language, partial(_names_of, labels))
+    categories = [
+        {"kind": "category", "text": labels.get(path) or _last(path), "path": path, "count": count}
+        for path, count in found
+    ]
     named = [*categories[:MAX_CATEGORIES], *brands[:MAX_BRANDS]]
     room = limit - len(named) - min(MIN_PRODUCTS, len(docs))
     searched = _searched(query, language, popular, max(0, min(MAX_QUERIES, room)))
     return [*named, *searched, *_products(query, docs)][:limit]
+
+
+def _is_telling(query: SearchQuery) -> bool:
+    """Whether a word of it names something, as far as is known: in `iphone 5 c` none does where no iPhone is sold."""
+    return any(word.isalpha() and word not in query.optional for word in query.all_words)
+
+
+def _names_of(labels: Mapping[str, str], path: str) -> str:
+    return f"{labels.get(path, '')} {_last(path)}"
 
 
 def _last(path: str) -> str:

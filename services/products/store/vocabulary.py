@@ -15,7 +15,8 @@ from services.products.documents import PRODUCT_FIELDS
 from services.products.option_values import attribute_words
 from services.products.rules.publishing import is_public
 from services.products.rules.searching import short_texts
-from services.products.rules.typos import is_slip, one_typo_apart, two_edits_apart
+from services.products.rules.typos import is_likely, is_slip, one_typo_apart, two_edits_apart
+from services.products.store.kind_words import KindWords
 from services.products.store.word_categories import WordCategories
 from services.products.store.word_counts import ENOUGH, WordCounts
 from services.products.translations import translated
@@ -59,6 +60,7 @@ class Vocabulary:
         self._suspects = f"suspects:{database}"
         self._counts = WordCounts(redis, database, language)
         self.categories = WordCategories(redis, database, self._words)
+        self.kinds = KindWords(redis, database, language)
         self._near: set[str] = set()
         self._misspelt: dict[str, tuple[float, list[str]]] = {}
         self._recent: dict[str, tuple[float, int]] = {}
@@ -73,6 +75,7 @@ class Vocabulary:
         for each in self._translations:
             each.words.replace(each.read(products), each.read(before))
         self.add(products)
+        self.kinds.add(products)
         changes: Counter[str] = Counter()
         found = [(self._stems(doc), doc["taxonomy"]) for doc in products]
         for stems, _ in found:
@@ -89,7 +92,9 @@ class Vocabulary:
         if first:
             self._near = set()
             self.categories.forget()
+            self.kinds.forget()
         self.add(products)
+        self.kinds.add(products)
         found = [(self._stems(doc), doc["taxonomy"]) for doc in products]
         self.categories.add(found)
         self._counts.count_anew(Counter(stem for stems, _ in found for stem in stems), first=first)
@@ -151,18 +156,28 @@ class Vocabulary:
 
     def corrections(self, words: Iterable[str], *, alone: bool = True) -> dict[str, list[str]]:
         """{word that no product has: the words of short texts that are one typo apart, or two for a long one}, the most frequent
-        first; if any have the same first letter, those. One of three letters is only known to lack one where it is not `alone`."""
+        first; if any have the same first letter, those. None where all that are so near are most likely other words: no typo is to
+        be forgiven in such a word. One of three letters is only known to lack one where it is not `alone`."""
         words = [word for word in words if not alone or len(word) >= _MIN_CORRECTED]
-        near = {word: _closest(word, others) for word, others in self._neighbours(words).items()}
+        plurals = {word: f"{word}s" for word in words if _correctable(word)}
+        neighbours = self._neighbours([*words, *plurals.values()])
+        found = {word: _closest(word, neighbours.get(word, ())) for word in words}
+        near = {word: _likely(word, others) for word, others in found.items()}
         lost = [
             word
             for word in words
             if not near.get(word) and word.isalpha() and len(word) >= _MIN_CORRECTED_TWICE
         ]
-        near |= {word: self._two_edits_apart(word) for word in lost[:_MAX_SCANNED_WORDS]}
+        twice = {word: self._two_edits_apart(word) for word in lost[:_MAX_SCANNED_WORDS]}
+        near |= {word: _likely(word, others) for word, others in twice.items()}
         counts = self._counts.of(other for others in near.values() for other in others)
         likely = {word: _likeliest(others, counts) for word, others in near.items()}
-        return {word: others for word, others in likely.items() if others}
+        unlike = {word for word in words if found[word] or twice.get(word)} | {
+            word
+            for word, plural in plurals.items()
+            if (others := _closest(plural, neighbours.get(plural, ()))) and not _likely(plural, others)
+        }
+        return {word: others for word, others in likely.items() if others or word in unlike}
 
     def misspelt(self, words: Iterable[str]) -> dict[str, list[str]]:
         """{word that hardly any product has: what it was meant to be}, where far more products have that."""
@@ -347,6 +362,10 @@ def _closest(word: str, others: Iterable[str]) -> list[str]:
         return sorted(other for other in others if other[0] == word[0])
     ordered = sorted(others, key=lambda other: (other[0] != word[0], abs(len(other) - len(word)), other))
     return [other for other in ordered if other[0] == word[0]] or ordered
+
+
+def _likely(word: str, others: Iterable[str]) -> list[str]:
+    return [other for other in others if is_likely(word, other)]
 
 
 def _likeliest(others: Iterable[str], counts: Mapping[str, int]) -> list[str]:

@@ -12,7 +12,7 @@ SHORT = "short"
 """The field of all short texts together: their words, and neighbouring ones as one."""
 MIN_PREFIX, MAX_BEGUN, MIN_BEGUN_PAIR = 2, 4, 5
 LETTER_RUN = 4
-MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 8
+MIN_FORGIVEN, MIN_FORGIVEN_TWICE = 4, 9
 HEAD = 3
 """How much more the head of a query counts in a short text: it is a frequent word, and those count for little."""
 _MAX_REMEMBERED = 5_000

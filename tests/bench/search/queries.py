@@ -209,6 +209,11 @@ _GROUPS = {
         watches = watch | womens shoes = women, any shoes | mens jeans = men, jeans | t-shirts = t-shirt | bed sheet = bedsheet | bedsheet = bedsheet
         coffee mugs = mug | iphone 5 cover = name:covers?\\b
     """,
+    "a kind and its size": """
+        boots size 8 = boots | size 8 boots = boots | boots size = boots | ring size = ring | jeans size 32 = jeans | mug size = mug | loafers 9 = loafers
+        skates 8 = skates | clutch size 5 = clutch | leggings size 28 = leggings | sandals size 6 = sandals | heels v = heels | womens boots size 7 = boots, women
+        fab home decor = name:fabhomedecor | fab home decor sofa = name:fabhomedecor
+    """,
 }
 
 QUERIES = tuple(

@@ -87,3 +87,18 @@ def test_a_single_letter_is_no_department_of_hardly_any_hit(goods: Shop):
 def test_a_word_that_says_nothing_takes_no_department_away(goods: Shop):
     for typed in ("wooden trains", "wooden trains for", "wooden trains for the"):
         assert ("category", "Trains") in suggested(goods, typed), typed
+
+
+@pytest.mark.parametrize("typed", ["glass vases q", "vases q", "vase q"])
+def test_a_letter_that_nothing_goes_on_from_takes_no_department_away(goods: Shop, typed: str):
+    assert suggested(goods, typed)[0] == ("category", "Vases")
+
+
+def test_a_letter_behind_words_that_name_nothing_names_no_department(goods: Shop):
+    lines = [
+        product("ladle-5", taxonomy=["Kitchen", "Crockery"], name="Soup ladle", description="In 5 parts."),
+        product("ladle-6", taxonomy=["Kitchen", "Crockery"], name="Ladle rest 5"),
+    ]
+    assert goods.load(lines)["failed"] == []
+    assert ("category", "Crockery") in suggested(goods, "ladle c")
+    assert [kind for kind, _ in suggested(goods, "zuxphone 5 c") if kind == "category"] == []

@@ -24,6 +24,7 @@ GOODS = [
     product("bad-letter", name="Silver watvh", taxonomy=WATCHES, brand="Tock"),
     product("shift", name="Shift dress", taxonomy=["Clothing", "Dresses"], brand="Tock"),
     product("skirt", name="Linen skirt", taxonomy=SKIRTS, brand="Tack"),
+    product("sneaker", name="Canvas sneakers", taxonomy=["Footwear"], brand="Tack"),
     product("shade", name="Polarised sunglasses", taxonomy=["Eyewear"], brand="Tack"),
 ]
 WATCH_IDS = {each["productid"] for each in GOODS if each["productid"].startswith("watch")}
@@ -70,6 +71,26 @@ def test_what_is_in_quotes_is_taken_as_it_is(shop: Shop) -> None:
     assert "showing_results_for" not in answer
 
 
+@pytest.mark.parametrize("typed", ["match", "hatch", "speakers", "speaker"])
+@pytest.mark.parametrize("end", ["", " "])
+def test_a_word_that_the_shop_does_not_have_is_not_taken_for_another(
+    shop: Shop, typed: str, end: str
+) -> None:
+    ids, answer = found(shop, typed + end)
+    assert (ids, answer.get("showing_results_for")) == ([], None)
+    ids, answer = found(shop, f"analog {typed}{end}")
+    assert (set(ids), answer["dropped_words"]) == (WATCH_IDS, [typed])
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("wstch", "watch"), ("wotch", "watch"), ("awtch", "watch"), ("wztch", "watch")]
+)
+def test_a_letter_beside_the_right_one_is_a_typo(shop: Shop, typed: str, meant: str) -> None:
+    ids, answer = found(shop, typed + " ")
+    assert set(ids) >= WATCH_IDS
+    assert answer["showing_results_for"] == meant
+
+
 @pytest.mark.parametrize("typed", ["sunglsaes", "sunlgases", "sunglaces", "polarized sunglasses"])
 def test_two_edits_are_forgiven_in_a_long_word(shop: Shop, typed: str) -> None:
     ids, answer = found(shop, typed + " ")
@@ -101,9 +122,19 @@ def test_words_that_redis_lost_or_an_older_version_did_not_count_are_learnt_agai
         return open_as_worker(environment).vocabulary.misspelt(["wathc", "watvh"])
 
     redis, database = Redis.from_url(redis_url), f"{environment['DATABASE_PREFIX']}products"
+    kinds = ["watches", "sneakers", "footwear"]
+    assert open_as_worker(environment).vocabulary.kinds.among(kinds) == ["watches", "footwear"]
     assert meant() == {"wathc": ["watch"], "watvh": ["watch"]}
     watches = redis.hget(f"word-counts:{database}", "watch")
-    for name in ("words", "typos", "suspects", "word-counts", "word-categories", "words-learnt"):
+    for name in (
+        "words",
+        "typos",
+        "suspects",
+        "kind-words",
+        "word-counts",
+        "word-categories",
+        "words-learnt",
+    ):
         redis.delete(f"{name}:{database}")
     assert meant() == {}
     monkeypatch.setattr(word_learning, "PRODUCTS_PER_PAGE", 7)

@@ -62,6 +62,8 @@ def test_a_synonym_helps_those_who_found_nothing(visitor: Visitor, keeper: Visit
 def test_a_redirect_leads_to_a_department_or_a_page(visitor: Visitor, keeper: Visitor) -> None:
     save(keeper, "redirects", query="crockery", category="Home#Kitchen#Cups")
     save(keeper, "redirects", query="my orders", address="/product/spade?from=search")
+    for n, address in enumerate(("/", "/orders", "/departments#top", "/category/Home/Kitchen/Cups")):
+        save(keeper, "redirects", query=f"elsewhere {n}", address=address)
     assert visitor.get("/search?q=Crockery").path == "/category/Home/Kitchen/Cups"
     assert visitor.get("/search?q=my+orders").path == "/product/spade?from=search"
     assert visitor.get("/search?q=crockery&sort=price").path == "/search?q=crockery&sort=price"
@@ -81,6 +83,9 @@ def test_pinned_products_are_shown_first(visitor: Visitor, keeper: Visitor) -> N
         ("redirects", {"query": "mug"}, "Give either"),
         ("redirects", {"query": "mug", "category": "Nowhere"}, "no such category"),
         ("redirects", {"query": "mug", "address": "https://elsewhere.example"}, "within the shop"),
+        ("redirects", {"query": "mug", "address": "/delivery"}, "no such page in this shop"),
+        ("redirects", {"query": "mug", "address": "/product/never-sold?a=b"}, "no such page in this shop"),
+        ("redirects", {"query": "mug", "address": "/category/Nowhere"}, "no such page in this shop"),
         ("pins", {"query": "mug", "productids": "mug-red, none"}, "There is no product none."),
     ],
 )
@@ -90,7 +95,8 @@ def test_what_is_wrong_is_said_beside_what_was_typed(
     keeper.get(f"/admin/search/{kind}")
     page = keeper.submit(f"/admin/search/{kind}", **values)
     assert words in page.text
-    assert page.form(f"/admin/search/{kind}").values["query"] == values["query"]
+    kept = page.form(f"/admin/search/{kind}").values
+    assert {name: kept[name] for name in values} == values
     assert page.inline == []
 
 

@@ -2,16 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import current_app, flash, redirect, render_template, request, url_for
 from werkzeug import Response as BaseResponse
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import RequestRedirect
 
 from services.storefront import forms
+from services.storefront.actions.catalogue_cache import MENU_DEPTH
 from services.storefront.pages.context import services
 from services.storefront.pages.desk import desk
+from services.storefront.pages.language import shown_menu
 from services.storefront.pages.saved_forms import restore, restored
 from services.storefront.pages.visitor import token
-from services.storefront.rules import wording
+from services.storefront.rules import taxonomy, wording
 from services.storefront.rules.messages import message
 from services.storefront.rules.search_rules import rules_of_lines
 from services.storefront.translation import gettext as _
@@ -128,6 +133,8 @@ def save_search_rule(kind: str) -> str | BaseResponse:
     if form.is_valid:
         try:
             body = chosen.body(form.values)
+            if (address := body.get("address")) and not _leads_somewhere(address):
+                raise Invalid(errors={"address": [_("There is no such page in this shop.")]})
             rule = services().products.write_search_rule(token(), kind, form.values["query"], body, etag)
             flash(_("Saved for “%(query)s”. Searches follow within a second.", query=rule["query"]), "good")
             return redirect(url_for("desk.search_rules", kind=kind))
@@ -181,6 +188,35 @@ def save_lines(kind: str) -> str | BaseResponse:
         except (Conflict, Forbidden) as error:
             lines.general = message(error)
     return _page(kind, forms.Form(forms.SYNONYM), "", lines)
+
+
+def _leads_somewhere(address: str) -> bool:
+    """Whether a path of the shop is a page that visitors can open: of a product or a category only if there is one. Another site's address
+    is for the service to refuse."""
+    path = unquote(urlsplit(address).path)
+    if not address.startswith("/") or address.startswith(("//", "/\\")):
+        return True
+    try:
+        endpoint, values = current_app.url_map.bind("").match(path, "GET")
+    except RequestRedirect:
+        return True
+    except HTTPException:
+        return False
+    if endpoint == "shop.product":
+        return _is_shown(values["productid"])
+    if endpoint == "shop.category":
+        menu, names = shown_menu(), taxonomy.from_url(values["names"])
+        deep = names.count(taxonomy.SEPARATOR) >= MENU_DEPTH
+        return deep or menu.find(names) is not None or menu.moved_to(names) is not None
+    return True
+
+
+def _is_shown(productid: str) -> bool:
+    try:
+        services().products.product(productid)
+    except NotFound:
+        return False
+    return True
 
 
 def _save_line(kind: str, number: int, query: str, body: Json) -> None:

@@ -214,10 +214,12 @@ def _of_its_kind(
         return None
     there = matched_words(wanted, page.items[0], query, language)
     without = frozenset(query.content_words(language)).difference(there)
-    if without and len(page.items) < asked.limit and wanted.optional.intersection(there):
+    if not without:  # an article number has the others: they are not looked for there beside other words
+        there, without = things, others
+    if len(page.items) < asked.limit and wanted.optional.intersection(there):
         return altered(wanted, any_word=True), page
     if forecast:
-        forecast.remember(apart=bool(without), lost=without - rewrite.optional.union(rewrite.dropped_words))
+        forecast.remember(apart=True, lost=without - rewrite.optional.union(rewrite.dropped_words))
     if not wanted.optional.intersection(there):
         return altered(wanted, dropped_words=_in_order(query, without)), page
     narrower = _narrowed(query, rewrite, without)

@@ -159,7 +159,7 @@ def _first_page(
             page = _found(deps, asked, narrower.applied(query), None)
             if page.items:
                 return narrower, page
-        elif found := _of_its_kind(deps, asked, query, rewrite, forecast):
+        elif found := _of_its_kind(deps, asked, query, rewrite, forecast, none_has_all=False):
             return found
         page = _found(deps, asked, any_word.applied(query), None)
         if not page.items or not _has_all(deps, rewrite, page.items, query):
@@ -175,7 +175,7 @@ def _first_page(
         narrower = altered(rewrite, optional=rewrite.optional - there, dropped_words=())
         return narrower, _found(deps, asked, narrower.applied(query), None)
     if not page.items and may_be_apart:
-        if found := _of_its_kind(deps, asked, query, rewrite, forecast):
+        if found := _of_its_kind(deps, asked, query, rewrite, forecast, none_has_all=True):
             return found
         page = _found(deps, asked, any_word.applied(query), None)
         if forecast:
@@ -192,10 +192,16 @@ def _first_page(
 
 
 def _of_its_kind(
-    deps: Dependencies, asked: Question, query: SearchQuery, rewrite: Rewrite, forecast: "Forecast | None"
+    deps: Dependencies,
+    asked: Question,
+    query: SearchQuery,
+    rewrite: Rewrite,
+    forecast: "Forecast | None",
+    *,
+    none_has_all: bool,
 ) -> tuple[Rewrite, SearchPageOf[Product]] | None:
-    """Where nothing has all words: what is of the kind that one of them names, with as many of the others as the best has. None
-    where several of them name one, for any may be meant, or where no other word is left."""
+    """Where nothing has all words, or most likely nothing: what is of the kind that one of them names, with as many of the others as the
+    best has. None where several of them name one, for any may be meant, or where no other word is left."""
     language = deps.catalogue.language
     known = _known(deps, query, rewrite)
     kinds = {*deps.vocabulary.kinds.among(known), *query.paths}
@@ -214,8 +220,13 @@ def _of_its_kind(
         return None
     there = matched_words(wanted, page.items[0], query, language)
     without = frozenset(query.content_words(language)).difference(there)
-    if not without:  # an article number has the others: they are not looked for there beside other words
-        there, without = things, others
+    if not without:
+        narrower = _narrowed(query, rewrite, without)
+        if not none_has_all and (whole := _found(deps, asked, narrower.applied(query), None)).items:
+            if forecast:
+                forecast.remember(apart=False)
+            return narrower, whole
+        there, without = things, others  # an article number has those, which are not looked for there
     if len(page.items) < asked.limit and wanted.optional.intersection(there):
         return altered(wanted, any_word=True), page
     if forecast:
@@ -223,7 +234,10 @@ def _of_its_kind(
     if not wanted.optional.intersection(there):
         return altered(wanted, dropped_words=_in_order(query, without)), page
     narrower = _narrowed(query, rewrite, without)
-    return narrower, _found(deps, asked, narrower.applied(query), None)
+    found = _found(deps, asked, narrower.applied(query), None)
+    return (
+        (narrower, found) if found.items else (altered(wanted, dropped_words=_in_order(query, others)), page)
+    )
 
 
 def _described_people(deps: Dependencies, query: SearchQuery, docs: Sequence[Product]) -> list[str]:

@@ -200,8 +200,9 @@ def test_options_are_facets_as_variants_in_stock_have_them(
 
 
 def test_an_option_in_stock_is_a_word(shop: Shop, boots: None) -> None:
-    def found(q: str) -> list[str]:
-        return [each["productid"] for each in shop.ok("/v1/products", q=q)["items"]]
+    def found(q: str, limit: int = 20) -> list[str]:
+        return [each["productid"] for each in shop.ok("/v1/products", q=q, limit=limit)["items"]]
 
     assert found("black boot ") == ["boot1"]
     assert set(found("green boot ")) == {"boot1", "boot2", "boot3"}, "sold out in green: all that are boots"
+    assert set(found("green rain cable boot ", limit=3)) == {"boot1", "boot2", "boot3"}

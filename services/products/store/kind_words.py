@@ -28,17 +28,16 @@ class KindWords:
 
     def add(self, products: Iterable[Product]) -> None:
         """Those of the products' categories. At most one command for all of them."""
-        levels = {level for doc in products for level in doc["taxonomy"]}
-        stems = {stem for level in levels for stem in self._stems(level)}
         if len(self._written) > _MAX_LOCAL:
             self.forget()
-        if fresh := stems - self._written:
+        levels = {level for doc in products for level in doc["taxonomy"]} - self._written
+        if stems := {stem for level in levels for stem in self._stems(level)}:
             try:
-                self._redis.sadd(self._key, *fresh)
+                self._redis.sadd(self._key, *stems)
             except RedisError as error:
                 log.warning("words of categories cannot be kept: %s", error)
                 return
-            self._written |= fresh
+        self._written |= levels
 
     def forget(self) -> None:
         """Writes everything again that this process has written."""

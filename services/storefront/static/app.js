@@ -48,8 +48,9 @@
 
   /* Who logged out without a network is logged out at the shop before anything else. */
   const LEAVING = "aisle-leaving";
+  const whoIsHere = () => fetch("/device").then((answer) => answer.json()).catch(() => null);
   async function tellLeaving() {
-    const found = await fetch("/device").then((answer) => answer.json()).catch(() => null);
+    const found = await whoIsHere();
     if (!found) return;
     if (found.owner) {
       const answer = await fetch("/logout", { method: "POST", headers: { "X-CSRF-Token": found.csrf }, redirect: "manual" }).catch(() => null);
@@ -157,12 +158,9 @@
     const body = new URLSearchParams(new FormData(event.target));
     const answer = await fetch("/logout", { method: "POST", body, redirect: "manual" }).catch(() => null);
     if (!answer) location.replace("/offline");
-    else if (answer.type === "opaqueredirect" || (await isOut())) location.replace("/");
+    else if (answer.type === "opaqueredirect" || (await whoIsHere())?.owner === "") location.replace("/"); // another page may have told the shop before
     else event.target.submit(); // the page says what is wrong
   }, true);
-
-  /* Another page may have told the shop before. */
-  const isOut = () => fetch("/device").then((answer) => answer.json()).then(({ owner }) => owner === "", () => false);
 
   /* Without a network things go into the basket of the device; its sync puts them into the shop's. */
   document.addEventListener("htmx:sendError", async (event) => {

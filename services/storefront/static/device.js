@@ -360,16 +360,16 @@ globalThis.shopDevice = (() => {
   /* Of who is not logged in any more. Their orders that have not been placed stay sealed when the session has only run out (the shop says
      `forget` when it was ended, and who is here when that is somebody else); else they are lost with it, and that is said. */
   async function forget({ owner: other, forget: ended }) {
-    const whose = owner();
+    const customer = owner();
     const orders = open() ? await undecided().catch(() => []) : [];
     const runOut = !other && !ended;
-    const kept = runOut && orders.length && (await seal(whose, orders).catch(() => false));
+    const kept = runOut && orders.length && (await seal(customer, orders).catch(() => false));
     await wipe(runOut ? SEALED : "");
     if (orders.length && !kept) say(document.body.dataset.textLost);
   }
 
   const undecided = async () => (await orders()).filter(({ state }) => state !== "placed");
-  const seal = async (whose, waiting) => shopSealed.keep(whose, (await here.get("shop")).seal, waiting);
+  const seal = async (customer, waiting) => shopSealed.keep(customer, (await here.get("shop")).seal, waiting);
 
   async function closeAll() {
     clearTimeout(again);

@@ -150,7 +150,7 @@ class Compiler:
         any_term = self.joined([("should", self.term(field, term)) for term in terms])
         return tantivy.Query.const_score_query(any_term, 1.0) if terms else any_term
 
-    def most_begun(self, node: Wildcard | Regexp) -> float:
+    def max_documents(self, node: Wildcard | Regexp) -> float:
         """In how many documents a plain `word*` or a pattern is at most; infinite for very many terms, or where nobody knows them."""
         if self._index.field("text", node.field or DEFAULT_FIELD) is None:
             return 0
@@ -164,7 +164,7 @@ class Compiler:
 
     def is_gathered(self, node: Node) -> bool:
         """Whether each search looks for its documents anew."""
-        return isinstance(node, Wildcard) and self._begun(node)[1] is None and self.most_begun(node) > 0
+        return isinstance(node, Wildcard) and self._begun(node)[1] is None and self.max_documents(node) > 0
 
     def _wildcard(self, name: str, node: Wildcard) -> str:
         folds = self._index.analyzers.of(name).folds

@@ -34,7 +34,7 @@ _ORDERS = struct.Struct(f">{len(WHOLE_ORDERS)}Q")
 FIRST_SLOTS = 32
 KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of a hit
 KEPT_QUERIES = 1024
-MOST_BEGUN, MOST_GATHERED = 256, 4096
+MAX_PREFIX_TERMS, MAX_COUNTED_TERMS = 256, 4096
 KINDS = ("text", "number", "facet")
 _NOUVEAU_NAME = r"^\$?[a-zA-Z][a-zA-Z0-9_]*$"
 
@@ -150,8 +150,8 @@ class Generation:
             return None, math.inf
         terms = self.searcher.terms_with_prefix(field, beginning)
         documents = sum(count for _, count in terms)
-        if len(terms) > MOST_BEGUN:
-            return None, documents if len(terms) <= MOST_GATHERED else math.inf
+        if len(terms) > MAX_PREFIX_TERMS:
+            return None, documents if len(terms) <= MAX_COUNTED_TERMS else math.inf
         return tuple(term for term, _ in terms), documents
 
     def _has_everywhere(self, column: str) -> bool:

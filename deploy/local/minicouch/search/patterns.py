@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import tantivy
 
 from .compiling import Compiler
-from .engine import KEPT_QUERIES, MOST_BEGUN, SearchIndex
+from .engine import KEPT_QUERIES, MAX_PREFIX_TERMS, SearchIndex
 from .syntax import Clauses, Node, Regexp, Wildcard
 
 _OF_LETTERS = re.compile(r"([a-z]+)(?:\[\^0-9\]\*|\([-\[\]^0-9?.*|]*\|\[\^0-9\]\*\))")
@@ -46,7 +46,7 @@ def _same(
 ) -> tuple[str, ...] | None:
     """The words that the pattern finds, if they are in every document that it finds."""
     terms = [each for each in words if re.fullmatch(pattern, each) and searcher.doc_freq(field, each)]
-    if len(terms) > MOST_BEGUN:
+    if len(terms) > MAX_PREFIX_TERMS:
         return None
     by_terms = compiler.joined([("should", compiler.term(field, each)) for each in terms])
     counts = [

@@ -296,7 +296,7 @@ class _Ranking:
 
     def _frequency(self, node: Node) -> float:
         if isinstance(node, Wildcard | Regexp):
-            return self.compiler.most_begun(node)
+            return self.compiler.max_documents(node)
         if isinstance(node, Phrase) and node.field and self.index.field("text", node.field) is None:
             return 0
         term = self._term(node)

@@ -7,11 +7,11 @@ import pytest
 
 from deploy.local.minicouch.search import engine, pruning, totals
 from deploy.local.minicouch.search import matching as matching_module
-from deploy.local.minicouch.search.analysis import Analyzers
 from deploy.local.minicouch.search.compiling import Compiler
 from deploy.local.minicouch.search.engine import SearchIndex, entry
 from deploy.local.minicouch.search.matching import Matching
 from deploy.local.minicouch.search.sorting import by_relevance
+from tests.deploy.local.minicouch.search_indexes import two_segments
 
 NOUNS, ADJECTIVES = "lamp lantern vase rug chair".split(), "red old soft tall".split()
 SHORT = "short:/{b}([^0-9]?[0-9].*|[^0-9]*)/"
@@ -28,7 +28,6 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
     dice = random.Random(11)
-    made = SearchIndex(tmp_path_factory.mktemp("index"), Analyzers("standard"))
     entries = []
     for seq in range(1, 601):
         adjective, noun = dice.choice(ADJECTIVES), dice.choice(NOUNS)
@@ -37,9 +36,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
         text = " ".join(dice.choices(NOUNS + ADJECTIVES, k=dice.randrange(3, 9)))
         fields = [["name", noun, {}], ["short", short, {}], ["text", text, {}], ["code", f"n{seq % 40}", {}]]
         entries.append(entry(f"d{seq}", seq, None, fields))
-    made.apply(entries[:400], (), 400)
-    made.apply(entries[400:], [entries[7].docid], 600)
-    return made
+    return two_segments(tmp_path_factory.mktemp("index"), entries, 400, [entries[7].docid])
 
 
 def asked() -> list[str]:
@@ -54,7 +51,9 @@ def found(index: SearchIndex, query: str) -> tuple[int, list[float], list[str]]:
     return page.total, scores, [hit.docid for hit in page.hits if hit.order[0] > page.hits[-1].order[0]]
 
 
-@pytest.mark.parametrize("most", [{}, {"MOST_BEGUN": 1}, {"MOST_BEGUN": 1, "MOST_GATHERED": 1}])
+@pytest.mark.parametrize(
+    "most", [{}, {"MAX_PREFIX_TERMS": 1}, {"MAX_PREFIX_TERMS": 1, "MAX_COUNTED_TERMS": 1}]
+)
 def test_a_large_index_finds_the_same_as_a_small_one(
     index: SearchIndex, monkeypatch: pytest.MonkeyPatch, most: dict[str, int]
 ) -> None:
@@ -136,7 +135,7 @@ def test_a_beginning_of_many_words_does_not_have_every_hit_scored(
     index: SearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pruning, "COMMON", 30)
-    monkeypatch.setattr(engine, "MOST_BEGUN", 2)
+    monkeypatch.setattr(engine, "MAX_PREFIX_TERMS", 2)
     index._refresh()
     query = '(text:"red"^2 OR (+(short:"red"^8) name:"lamp"^16)) AND (text:"lamp"^2 OR (+(short:"lamp"^8 OR short:lamp*) name:"lamp"^16))'
     matching = Matching(index, index.searcher, Compiler(index), query)

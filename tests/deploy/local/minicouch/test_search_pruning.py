@@ -5,12 +5,12 @@ import random
 import pytest
 
 from deploy.local.minicouch.search import engine, pruning
-from deploy.local.minicouch.search.analysis import Analyzers
 from deploy.local.minicouch.search.compiling import Compiler
 from deploy.local.minicouch.search.engine import Generation, SearchIndex, entry
 from deploy.local.minicouch.search.matching import Matching
 from deploy.local.minicouch.search.ordering import Ordering
 from deploy.local.minicouch.search.sorting import by_fields, by_relevance, parse_sort
+from tests.deploy.local.minicouch.search_indexes import two_segments
 
 NOUNS, ADJECTIVES = "lamp chair vase rug mirror".split(), "red old soft tall".split()
 QUERIES = [
@@ -31,7 +31,6 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
     dice = random.Random(5)
-    made = SearchIndex(tmp_path_factory.mktemp("index"), Analyzers("standard"))
     entries = []
     for seq in range(1, 1201):
         name = f"{dice.choice(ADJECTIVES)} {dice.choice(NOUNS)}"
@@ -45,9 +44,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
         ]
         fields += [["code", f"n{seq % 60}", {}], ["all", "here", {}]]
         entries.append(entry(f"d{dice.random()}", seq, None, fields))
-    made.apply(entries[:700], (), 700)
-    made.apply(entries[700:], (), 1200)
-    return made
+    return two_segments(tmp_path_factory.mktemp("index"), entries, 700)
 
 
 def found(index: SearchIndex, query: str, limit: int) -> tuple[int, list[float]]:
@@ -113,7 +110,7 @@ def test_beginnings_find_the_same_by_their_terms_as_by_their_pattern(
     index._refresh()
     by_terms = [found(index, each, 40) for each in asked]
     assert index.generation.beginnings(str(index.field("text", "text")), "r")[0] == ("red", "rug")
-    monkeypatch.setattr(engine, "MOST_BEGUN", -1)
+    monkeypatch.setattr(engine, "MAX_PREFIX_TERMS", -1)
     index._refresh()
     assert [found(index, each, 40) for each in asked] == by_terms
     assert index.generation.beginnings(str(index.field("text", "text")), "r")[0] is None

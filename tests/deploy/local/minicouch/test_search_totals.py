@@ -7,12 +7,12 @@ import pytest
 
 from deploy.local.minicouch.search import matching as matching_module
 from deploy.local.minicouch.search import pruning, totals
-from deploy.local.minicouch.search.analysis import Analyzers
 from deploy.local.minicouch.search.compiling import Compiler
 from deploy.local.minicouch.search.engine import SearchIndex, entry
 from deploy.local.minicouch.search.facets import Facets
 from deploy.local.minicouch.search.matching import Matching
 from deploy.local.minicouch.search.sorting import by_fields, by_relevance, parse_sort
+from tests.deploy.local.minicouch.search_indexes import two_segments
 
 WORDS = "lamp chair vase rug mirror red old soft tall".split()
 QUERIES = [
@@ -30,7 +30,6 @@ QUERIES = [
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
     dice = random.Random(7)
-    made = SearchIndex(tmp_path_factory.mktemp("index"), Analyzers("standard"))
     entries = []
     for seq in range(1, 601):
         text = " ".join(dice.choices(WORDS, k=dice.randrange(2, 9)))
@@ -38,9 +37,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
         fields += [["colour", each, {"facet": True}] for each in dice.sample(WORDS[:4], dice.randrange(3))]
         fields += [["number", dice.randrange(12), {}]] if seq % 3 else []
         entries.append(entry(f"d{dice.random()}", seq, None, fields))
-    made.apply(entries[:400], (), 400)
-    made.apply(entries[400:], [entries[7].docid], 600)
-    return made
+    return two_segments(tmp_path_factory.mktemp("index"), entries, 400, [entries[7].docid])
 
 
 def asked() -> list[str]:

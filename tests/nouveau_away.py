@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import orjson
+import pytest
 
+from shared.couch import Server
 from tests.forwarding import Forward, Response, forwarding
 
 HELD_SECONDS = 10.0
@@ -84,3 +86,13 @@ def without_nouveau(couch_url: str) -> Iterator[Nouveau]:
             yield nouveau
         finally:
             nouveau.close()
+
+
+@contextmanager
+def with_nouveau_alone(couch_url: str, server: Server) -> Iterator[str]:
+    """The address of such a server whose Nouveau answers: no other search is there. Skips the test where the real one has no Nouveau."""
+    if "nouveau" not in server.features():
+        pytest.skip("this server has no Nouveau")
+    with without_nouveau(couch_url) as nouveau:
+        nouveau.away = False
+        yield nouveau.url

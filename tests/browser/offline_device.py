@@ -157,3 +157,11 @@ def with_basket(page: Page, peg: str) -> str:
 
 BASKET_OF_THE_SHOP = "async () => (await (await fetch('/device/quote')).json()).lines.map(({ key }) => key)"
 NAMES_OF_DATABASES = "async () => (await indexedDB.databases()).map(({ name }) => name)"
+ORDER = "Order when the shop can be reached"
+WAITS = "An order of yours waits. Log in to send it."
+
+
+def queue(page: Page) -> None:
+    """Orders without a network, on the page that `with_basket` leads to."""
+    page.get_by_role("button", name=ORDER).click()
+    expect(page.locator("#waiting li")).to_have_count(1)

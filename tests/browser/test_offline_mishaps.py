@@ -14,6 +14,7 @@ from tests.browser.conftest import log_in
 from tests.browser.offline_device import (
     BASKET_OF_THE_SHOP,
     NAMES_OF_DATABASES,
+    ORDER,
     Visit,
     admin,
     basket_on,
@@ -33,7 +34,6 @@ from tests.waiting import eventually
 
 __all__ = ["admin", "peg", "sell", "visit"]
 
-ORDER = "Order when the shop can be reached"
 COST_IS_KNOWN = "async () => Boolean((await shopDevice.expected()).total)"
 WHAT_IS_KEPT = """async () => {
   const found = [];

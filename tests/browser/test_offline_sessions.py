@@ -15,12 +15,14 @@ from tests.bench.running import Shop
 from tests.browser.conftest import log_in
 from tests.browser.offline_device import (
     NAMES_OF_DATABASES,
+    WAITS,
     Visit,
     admin,
     basket_on,
     join,
     orders_of,
     peg,
+    queue,
     sell,
     visit,
     with_basket,
@@ -31,22 +33,15 @@ from tests.waiting import eventually
 
 __all__ = ["admin", "peg", "sell", "visit"]
 
-ORDER = "Order when the shop can be reached"
 ENDED = (
     "a status of 401",
     "a status of 403",
     "a status of 410",
 )  # of the first question of a session that has ended
-WAITS = "An order of yours waits. Log in to send it."
 LOST = "An order that waited here was not placed."
 NAMES = "() => Object.keys(localStorage)"
 KEPT_HERE = "() => Object.values(localStorage).join(' ')"
 DAYS = 31
-
-
-def queue(page: Page) -> None:
-    page.get_by_role("button", name=ORDER).click()
-    expect(page.locator("#waiting li")).to_have_count(1)
 
 
 def run_out(page: Page, shop: Shop) -> None:

@@ -3,17 +3,19 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import log_in
 from tests.browser.offline_device import (
     NAMES_OF_DATABASES,
+    WAITS,
     Visit,
     admin,
     basket_on,
     join,
     orders_of,
     peg,
+    queue,
     sell,
     visit,
     with_basket,
@@ -24,8 +26,6 @@ from tests.waiting import eventually
 
 __all__ = ["admin", "peg", "sell", "visit"]
 
-ORDER = "Order when the shop can be reached"
-WAITS = "An order of yours waits. Log in to send it."
 ENDED = ("a status of 401", "a status of 403")
 OWNER = "() => localStorage.getItem('aisle-owner')"
 LOGGED_OUT = ".me :text('Log in')"
@@ -71,11 +71,6 @@ TRIED = """async () => {
   await shopDevice.remember(_id, { ...order, tried: true });
   return _id;
 }"""
-
-
-def queue(page: Page) -> None:
-    page.get_by_role("button", name=ORDER).click()
-    expect(page.locator("#waiting li")).to_have_count(1)
 
 
 def test_two_windows_that_hear_at_once_that_a_session_ran_out_keep_its_order(visit: Visit, peg: str) -> None:

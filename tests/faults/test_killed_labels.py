@@ -19,7 +19,7 @@ from tests.faults.shop import ADMIN, BreakableShop
 from tests.faults.test_killed import stocked
 from tests.faults.walks import ask, at_rest, walk_while_killed
 from tests.people import Person, register
-from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
+from tests.services.orders.easypost_standin import EasyPostStandIn
 
 CLIENTS, PIECES = 3, 3
 LABEL_KILLS: Final = KILLS // 2
@@ -61,9 +61,7 @@ def shop_settings(carriers: EasyPostStandIn) -> dict[str, str]:
     return {
         "COURIER": "manual",
         "RESERVATION_SECONDS": "3600",
-        "LABEL_PROVIDER": "easypost",
-        "EASYPOST_URL": carriers.url,
-        "EASYPOST_API_KEY": API_KEY,
+        **carriers.label_settings,
         "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
         "SHOP_COUNTRY": "GB",
     }

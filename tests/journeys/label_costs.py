@@ -8,7 +8,7 @@ import requests
 
 from tests.journeys.counting import GOODS
 from tests.journeys.shop import Shop
-from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
+from tests.services.orders.easypost_standin import EasyPostStandIn
 
 Headers = dict[str, str]
 ADDRESS = {"name": "Ada", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
@@ -22,9 +22,7 @@ TRIES = 3
 
 def label_settings(carriers: EasyPostStandIn) -> dict[str, str]:
     return {
-        "LABEL_PROVIDER": "easypost",
-        "EASYPOST_URL": carriers.url,
-        "EASYPOST_API_KEY": API_KEY,
+        **carriers.label_settings,
         "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
     }
 

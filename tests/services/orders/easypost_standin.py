@@ -91,6 +91,11 @@ class EasyPostStandIn(ApiStandIn):
         self.refunds: list[str] = []
         self._buying = threading.Lock()
 
+    @property
+    def label_settings(self) -> dict[str, str]:
+        """Of a shop that buys its labels here."""
+        return {"LABEL_PROVIDER": "easypost", "EASYPOST_URL": self.url, "EASYPOST_API_KEY": API_KEY}
+
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         expected = f"Basic {base64.b64encode(f'{API_KEY}:'.encode()).decode()}"
         if path.startswith("/labels/"):

@@ -5,7 +5,7 @@ from typing import Any
 import requests
 
 from tests.services.orders.conftest import Shop
-from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
+from tests.services.orders.easypost_standin import EasyPostStandIn
 
 Order = dict[str, Any]
 
@@ -14,9 +14,7 @@ def label_settings(easypost: EasyPostStandIn) -> dict[str, str]:
     """Of a shop in Leeds that buys its labels of the stand-in."""
     return {
         "COURIER": "manual",
-        "LABEL_PROVIDER": "easypost",
-        "EASYPOST_URL": easypost.url,
-        "EASYPOST_API_KEY": API_KEY,
+        **easypost.label_settings,
         "SHOP_NAME": "Lamp & Book",
         "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
     }

@@ -13,8 +13,8 @@ from shared.clock import iso, parse
 from shared.couch import Database, Doc, Server
 from tests.people import Person
 from tests.services.orders.conftest import Shop
-from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
-from tests.services.orders.parcel_labels import bought, labels_path, read
+from tests.services.orders.easypost_standin import EasyPostStandIn
+from tests.services.orders.parcel_labels import bought, label_settings, labels_path, read
 from tests.services.orders.test_conflicts import diverge, only
 from tests.services.orders.test_return_labels import OWN, approved, is_swept, label_of
 from tests.services.orders.test_return_labels import bought as bought_for_return
@@ -25,14 +25,7 @@ Order = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def orders_settings(easypost: EasyPostStandIn) -> dict[str, str]:
-    return {
-        "COURIER": "manual",
-        "LABEL_PROVIDER": "easypost",
-        "EASYPOST_URL": easypost.url,
-        "EASYPOST_API_KEY": API_KEY,
-        "SHOP_NAME": "Lamp & Book",
-        "SHOP_ADDRESS": "9 Mill Lane; Leeds LS1 4DY",
-    }
+    return label_settings(easypost)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from services.products.documents import DESIGN
 from services.users import documents as users
 from shared.couch import Server
-from tests.nouveau_away import without_nouveau
+from tests.nouveau_away import with_nouveau_alone
 
 ROOT = Path(__file__).parents[3]
 REFUSED = {"_id": "Toys:odd", "type": "product", "price": {"amount": 1, "currency": "G-P"}, "active": True}
@@ -19,11 +19,8 @@ REFUSED = {"_id": "Toys:odd", "type": "product", "price": {"amount": 1, "currenc
 
 @pytest.fixture
 def nouveau_url(couch_url: str, server: Server) -> Iterator[str]:
-    if "nouveau" not in server.features():
-        pytest.skip("this server has no Nouveau")
-    with without_nouveau(couch_url) as nouveau:
-        nouveau.away = False
-        yield nouveau.url
+    with with_nouveau_alone(couch_url, server) as url:
+        yield url
 
 
 def test_it_says_which_index_which_server_refuses_and_why_and_does_not_end_well(

@@ -15,7 +15,7 @@ from shared.couch import Server
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.people import PASSWORD
 from tests.processes import start_service
-from tests.services.orders.easypost_standin import API_KEY, EasyPostStandIn
+from tests.services.orders.easypost_standin import EasyPostStandIn
 from tests.services.storefront.visitor import Visitor
 from tests.waiting import eventually
 
@@ -75,11 +75,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         "ARGON2_PASSES": "1",
     }
     carriers = EasyPostStandIn()
-    settings |= {
-        "LABEL_PROVIDER": "easypost",
-        "EASYPOST_URL": carriers.url,
-        "EASYPOST_API_KEY": API_KEY,
-    }
+    settings |= carriers.label_settings
     with running_shop(state, **settings) as running:
         load_goods(running)
         yield running

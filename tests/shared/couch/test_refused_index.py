@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from shared.couch import DatabaseDesign, IndexRefused, SearchField, SearchIndex, Server, View
-from tests.nouveau_away import without_nouveau
+from tests.nouveau_away import with_nouveau_alone
 
 PRICES = SearchField("prices", kind="numbers", called="price_")
 WORDS = SearchIndex("words", "?", (SearchField("name"), PRICES), only=(("type", "thing"),))
@@ -19,11 +19,8 @@ BAD = {"_id": "a:2", "type": "thing", "name": "Pot", "prices": {"G.P": 1}}
 @pytest.fixture
 def shop(couch_url: str, server: Server) -> Iterator[Server]:
     """A server that searches with Nouveau alone."""
-    if "nouveau" not in server.features():
-        pytest.skip("this server has no Nouveau")
-    with without_nouveau(couch_url) as nouveau:
-        nouveau.away = False
-        yield Server(nouveau.url, prefix=server.prefix, timeout=10)
+    with with_nouveau_alone(couch_url, server) as url:
+        yield Server(url, prefix=server.prefix, timeout=10)
 
 
 def design(*patterns: SearchIndex | View) -> DatabaseDesign:

@@ -32,7 +32,6 @@ RETRY_AFTER = 60.0
 MAX_OPEN = 32
 UNUSED_FOR = 30.0
 SETTLED = 1.0  # seconds after the last rush of rows: summing up at each pause of an import would take quadratic time
-CALM_TICKS = 5
 Step = Callable[[searching.Pause], bool]
 
 
@@ -85,8 +84,7 @@ class Warmer:
         self._failed: dict[str, float] = {}
         self._thread = ThreadPoolExecutor(1, "index-warmer")
         self._task: asyncio.Task[None] | None = None
-        self._seen: object = None  # what `answered` gave at the last tick
-        self._calm_ticks = 0
+        self._free_memory = memory.FreeMemory()
         self._closing = False
 
     def start(self) -> None:
@@ -109,13 +107,7 @@ class Warmer:
 
     def _give_memory_back(self) -> None:
         """Once whenever requests and builds have paused for a while: what they needed is free by then."""
-        seen, before = self._answered(), self._seen
-        self._seen = seen
-        works = any(
-            watched.work is not None and not watched.work.done() for watched in self._watched.values()
-        )
-        self._calm_ticks = 0 if works or seen != before else self._calm_ticks + 1
-        if self._calm_ticks == CALM_TICKS:
+        if self._free_memory.is_due(time.monotonic(), time.process_time()):
             asyncio.get_running_loop().run_in_executor(self._thread, memory.give_back)
 
     def _tick(self) -> None:

@@ -1,4 +1,4 @@
-"""What a server keeps of databases that are gone: nothing that grows."""
+"""What a server keeps of databases that are gone, and of requests that are answered: nothing that grows."""
 
 import asyncio
 import sys
@@ -15,6 +15,7 @@ from deploy.local.minicouch.documents.database import Database
 from deploy.local.minicouch.documents.updates import Updates
 from deploy.local.minicouch.indexes.indexing import IndexSpec
 from deploy.local.minicouch.runtime.config import Config
+from deploy.local.minicouch.runtime.memory import CALM_LOOKS, CALM_SHARE, WORTH_IT, FreeMemory
 from deploy.local.minicouch.store import Store
 from deploy.local.minicouch.store.indexes import ViewSpec
 from tests.conformance.conftest import Couch, Process
@@ -23,6 +24,7 @@ from tests.processes import free_port
 FIRST, MORE = 100, 500
 MAX_GROWTH_MIB = 8
 """16 KiB a database; a day of suites creates some 25,000, which was said to have taken 443 MB: 18 KiB each."""
+MOST_LEFT_MIB = 15
 DESIGN = {
     "views": {"v": {"map": "function (doc) { emit(doc.n, doc.n); }", "reduce": "_stats"}},
     "indexes": {"s": {"index": "function (doc) { index('name', doc.name); }"}},
@@ -71,6 +73,51 @@ def test_an_index_that_failed_long_ago_is_forgotten(tmp_path: Path, monkeypatch:
     store.close()
 
 
+class Looks:
+    """A server that is looked at once a second."""
+
+    def __init__(self) -> None:
+        self._free_memory = FreeMemory()
+        self._now = self._used = 0.0
+
+    def given_back(self, *used: float) -> int:
+        """How often memory was to be given back in so many seconds, in which it used so much processor time each."""
+        return sum(self._look(seconds) for seconds in used)
+
+    def _look(self, used: float) -> bool:
+        self._now, self._used = self._now + 1, self._used + used
+        return self._free_memory.is_due(self._now, self._used)
+
+
+def test_memory_is_given_back_once_in_a_pause_after_work() -> None:
+    server, little = Looks(), CALM_SHARE / 50
+    assert server.given_back(*CALM_LOOKS * [little]) == 0, "little was done yet"
+    assert server.given_back(2 * WORTH_IT, *(CALM_LOOKS - 1) * [little]) == 0
+    assert server.given_back(little) == 1
+    assert server.given_back(*5 * CALM_LOOKS * [little]) == 0
+    assert server.given_back(*30 * [0.5]) == 0, "no pause"
+    assert server.given_back(*CALM_LOOKS * [little]) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts shared memory by process")
+def test_memory_is_given_back_while_somebody_asks_now_and_then(tmp_path: Path) -> None:
+    """A shop that nobody visits asks its database every other second."""
+    server = Process(tmp_path / "data", free_port()).start()
+    try:
+        db = server.couch.make("goods")
+        before = settled_mib(server, seconds=1)
+        for number in range(4):
+            docs = [{"_id": f"{number}-{n}", "texts": 200 * [f"mug {n}"]} for n in range(4000)]
+            assert server.couch.post(f"{db}/_bulk_docs", {"docs": docs}).ok
+        least, ends = float("inf"), time.monotonic() + 30
+        while least > before + MOST_LEFT_MIB and time.monotonic() < ends:
+            assert server.couch.get("/").ok
+            least = min(least, settled_mib(server, seconds=0.5))
+    finally:
+        server.stop()
+    assert least <= before + MOST_LEFT_MIB, f"{before:.1f} MiB became {least:.1f}"
+
+
 @pytest.mark.load
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts shared memory by process")
@@ -108,7 +155,7 @@ def settled_mib(server: Process, seconds: float, below: float = 0.0) -> float:
     assert server.process is not None
     rollup = Path(f"/proc/{server.process.pid}/smaps_rollup")
     while time.monotonic() < ends:
-        time.sleep(1)
+        time.sleep(min(1, seconds))
         (pss,) = (line for line in rollup.read_text().splitlines() if line.startswith("Pss:"))
         least = min(least, int(pss.split()[1]) / 1024)
         if least < below:

@@ -14,6 +14,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from threading import Event, Thread
 from typing import Any
 
@@ -142,7 +143,8 @@ def main() -> int:
             log.error("a follower thread ended; this process ends too, to be restarted")
             return 1
         heartbeat.beat()
-    leases.close()
+    with suppress(RedisError):  # without Redis they end by themselves
+        leases.close()
     return 0
 
 

@@ -5,6 +5,7 @@ answer instead of the shop, which says when to come again, and sells without Red
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ from deploy.checks.kubernetes import pods
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
-from tests.processes import ROOT, Process, free_port, start_service
+from tests.processes import ROOT, Process, free_port, start_redis, start_service
 from tests.services.orders.conftest import until
 from tests.services.worker.test_bad_days import Stores, couch_url, redis_url, stores
 
@@ -146,6 +147,26 @@ def stay_and_let_none_in(running: dict[str, Pod], waiting: tuple[str, ...]) -> N
         assert not running[name].passes("startupProbe"), f"a new pod of {name} would be let in"
     for name in WORK:
         assert running[name].lives_on(), name
+
+
+@pytest.mark.skipif(shutil.which("redis-cli") is None, reason="redis-cli is not here")
+def test_a_redis_that_takes_no_command_is_not_ready(tmp_path: Path) -> None:
+    """redis-cli ends with 0 whatever Redis answers (it wants a password, it still reads its file), unless it is told not to."""
+    [(_, template)] = pods(list(yaml.safe_load_all((BASE / "redis.yaml").read_text())))
+    container = template["spec"]["containers"][0]
+    check = container["readinessProbe"]["exec"]["command"]
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["redis"]["healthcheck"]
+    assert check == container["startupProbe"]["exec"]["command"] == compose["test"][1:]
+    redis, url = start_redis(tmp_path, "--requirepass", "right")
+    command = [check[0], "-u", url, *check[1:]]
+    try:
+        codes = {
+            password: subprocess.run(command, env={**os.environ, "REDISCLI_AUTH": password}).returncode
+            for password in ("right", "wrong")
+        }
+    finally:
+        redis.kill()
+    assert codes == {"right": 0, "wrong": 1}
 
 
 def test_all_leave_in_the_time_that_is_left_to_them_without_redis_too(

@@ -16,16 +16,18 @@ ROOT = Path(__file__).resolve().parents[2]
 OVERLAYS = ("couchdb", "cloudant")
 COMPONENTS = ("archive",)
 """What an overlay may turn on."""
+VARIANTS: tuple[tuple[str, ...], ...] = (*product(OVERLAYS), *product(OVERLAYS, COMPONENTS))
+"""Every overlay as it is, and with each of what it may turn on."""
 VERSIONS = ("1.32.0", "1.37.0")
 OPERATOR_KINDS = ("ServiceMonitor", "PrometheusRule")
 ONE_OFF = ("Job", "CronJob")
 
 
 def problems() -> Iterator[str]:
-    for overlay, *components in (*product(OVERLAYS), *product(OVERLAYS, COMPONENTS)):
-        name = " with ".join((overlay, *components))
+    for variant in VARIANTS:
+        name = " with ".join(variant)
         try:
-            objects = build(overlay, *components)
+            objects = build(*variant)
         except subprocess.CalledProcessError as error:
             yield f"{name}: {error.stderr.strip()}"
             continue

@@ -37,8 +37,8 @@ def of_compose() -> Iterator[Container]:
             )
 
 
-def of_overlay(overlay: str) -> Iterator[Container]:
-    objects = build(overlay)
+def of_overlay(overlay: str, *components: str) -> Iterator[Container]:
+    objects = build(overlay, *components)
     held = {(item["kind"], item["metadata"]["name"]): item for item in objects}
     for owner, template in pods(objects):
         for container in template["spec"]["containers"]:
@@ -151,10 +151,11 @@ def test_where_the_archive_is_turned_on_service_and_worker_share_a_volume(overla
     assert shared == {"orders", "worker"}
     for name in shared:
         (container,) = templates[name]["containers"]
-        assert {"name": "ARCHIVE_DIR", "value": "/archive"} in container["env"]
         assert {"name": "archive", "mountPath": "/archive"} in container["volumeMounts"]
         assert {"name": "tmp", "mountPath": "/tmp"} in container["volumeMounts"], "what it had is still there"
         assert templates[name]["securityContext"]["fsGroup"] == 10001
+    told = {name for name, _, env in of_overlay(overlay, "archive") if env.get("ARCHIVE_DIR") == "/archive"}
+    assert told == shared
     assert not any("ARCHIVE_DIR" in env for _, _, env in of_overlay(overlay)), "not turned on"
 
 

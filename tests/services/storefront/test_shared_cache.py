@@ -44,11 +44,11 @@ def is_hit(page: Page) -> bool:
 
 
 def kept(url: str, path: str) -> Page:
-    """The page once it is sent without asking; what was changed a moment ago is asked for each time."""
+    """The page once it is sent without asking; what was changed a moment ago is asked for each time, and a busy server refuses it now and then."""
 
     def hit() -> Page | None:
         page = Visitor(url).get(path)
-        assert page.status == 200, page.text
+        assert page.status in (200, 503), page.text
         return page if is_hit(page) else None
 
     page = eventually(hit)

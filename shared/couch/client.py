@@ -21,7 +21,7 @@ from .errors import (
     from_answer,
 )
 from .keyword_searches import KeywordSearches
-from .repeats import current_block
+from .repeats import Ask, ReadBlock, current_block
 from .search_engine import SearchEngine
 from .staleness import StaleReads
 from .tally import counting
@@ -51,17 +51,22 @@ class Client:
         """The SDK's DetailedResponse, for those who need its headers."""
         return self._sent(lambda: getattr(self.sdk, operation)(**arguments), operation)
 
+    def read(self, operation: str, **arguments: Any) -> Any:
+        """`call` of a read. The first one of a block may be known: see `repeats`."""
+        ask = partial(self.call, operation, **arguments)
+        block = current_block()
+        if block is None or block.calls:
+            return ask()
+        as_bytes = partial(ask, as_bytes=True)
+        return _first_read(block, ask, lambda: (as_bytes(), False))[0]
+
     def allow_stale(self, index: str, ask: partial[Any], stale: dict[str, Any]) -> tuple[Any, bool]:
         """The answer of an index and whether it was behind: see `staleness`. The first one of a block may be known: see `repeats`."""
         block = current_block()
         if block is None or block.calls:
             return self._stale_reads.ask(index, ask, stale, self._time())
         as_bytes = partial(ask, as_bytes=True)
-        answer, behind = block.first_read(
-            orjson.dumps([ask.args, ask.keywords], default=id),
-            lambda: self._stale_reads.ask(index, as_bytes, stale, self._time()),
-        )
-        return orjson.loads(answer), behind
+        return _first_read(block, ask, lambda: self._stale_reads.ask(index, as_bytes, stale, self._time()))
 
     def _time(self) -> float:
         return time_for(self.sdk.get_http_client().timeout)
@@ -126,6 +131,12 @@ class Client:
             raise translated from error
         except requests.RequestException as error:
             raise DatabaseUnavailable(f"The database does not answer ({type(error).__name__}).") from error
+
+
+def _first_read(block: ReadBlock[Any], ask: partial[Any], send: Ask) -> tuple[Any, bool]:
+    """What `send` brings of the read that `ask` says, parsed, and whether the index was behind."""
+    answer, behind = block.first_read(orjson.dumps([ask.args, ask.keywords], default=id), send)
+    return orjson.loads(answer), behind
 
 
 def _translated(error: ApiException, operation: str) -> Exception:

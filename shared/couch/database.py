@@ -229,7 +229,7 @@ class Partition:
         if begin_at:
             bounds["start_key"] = begin_at
         arguments = bounds if prefix or descending or begin_at else {}
-        answer = self._client.call(
+        answer = self._client.read(
             "post_partition_all_docs",
             **self._at,
             include_docs=True,

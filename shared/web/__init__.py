@@ -37,6 +37,7 @@ from shared.web.language import requested_language
 from shared.web.lines import lines_of
 from shared.web.paging import PageArgs, list_answer, short_list_answer, sign, unsign
 from shared.web.problems import problem
+from shared.web.sent_again import depends_on_more, sent_again
 
 __all__ = [
     "Blueprint",
@@ -70,6 +71,7 @@ __all__ = [
     "page_schema",
     "problem",
     "current_dependencies",
+    "depends_on_more",
     "request_fields",
     "request_schema",
     "requested_language",
@@ -77,6 +79,7 @@ __all__ = [
     "require_service",
     "require_user",
     "response_schema",
+    "sent_again",
     "sessions",
     "short_list_answer",
     "sign",

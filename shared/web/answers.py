@@ -29,7 +29,7 @@ class OrjsonProvider(JSONProvider):
         )
 
 
-class _ReadyJson(Response):
+class ReadyJson(Response):
     """JSON that goes out as it stands. Werkzeug would copy its headers, and look for what to correct in them, each time."""
 
     def get_wsgi_response(
@@ -57,7 +57,7 @@ def json_bytes(
     body: bytes, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     """Like `json_answer` for a body that is JSON already (out of a cache)."""
-    response = _ReadyJson(body, status, content_type="application/json")
+    response = ReadyJson(body, status, content_type="application/json")
     if etag is not None:
         response.headers["ETag"] = etag
     if headers:

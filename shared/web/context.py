@@ -17,6 +17,11 @@ def add_log_fields(**ids: str) -> None:
     request.environ.setdefault("aisle.noted", {}).update(ids)
 
 
+def log_fields() -> dict[str, str]:
+    """What `add_log_fields` has added so far."""
+    return dict(request.environ.get("aisle.noted", {}))
+
+
 def at_hand(dependencies: object) -> Binding[object]:
     """Within it, `current_dependencies` finds these without a way through Flask's proxies: a page asks some forty times."""
     return Binding(_at_hand, dependencies)

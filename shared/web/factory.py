@@ -35,6 +35,7 @@ from shared.web.docs import docs_blueprint
 from shared.web.health import Checks, health_blueprint
 from shared.web.metrics import RequestMetrics, metrics_answer
 from shared.web.problems import register_problems
+from shared.web.sent_again import MAX_BYTES, SentAnswers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse
@@ -222,6 +223,7 @@ def create_service(
     )
     app.extensions["aisle.service_secret"] = settings.service_secret
     app.extensions["aisle.dependencies"] = dependencies
+    app.extensions["aisle.sent_answers"] = SentAnswers(MAX_BYTES)
     app.extensions["aisle.audit"] = audit
     if settings.trusted_proxies:
         hops = settings.trusted_proxies

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from services.orders.actions import (
     cancellation,
@@ -17,6 +17,7 @@ from services.orders.actions.emails import guest_emails_are_limited
 from services.orders.actions.intents import Buyer, quote_answer
 from services.orders.resources.context import dependencies
 from services.orders.resources.requester import order_response, reader, requested_order, return_response
+from services.orders.rules.archive import is_archived
 from services.orders.schemas import answers, desk, offers, requests
 from shared.couch.deadline import time_limit
 from shared.errors import Invalid, Unauthorized
@@ -26,10 +27,12 @@ from shared.web import (
     audited,
     client_address,
     current_user,
+    depends_on_more,
     json_answer,
     list_answer,
     optional_user,
     require_user,
+    sent_again,
     unsign,
 )
 from shared.web.idempotency import OPTIONAL_KEY, REQUIRED_KEY, keyed_request, required_key
@@ -75,6 +78,7 @@ def price(body: dict[str, Any]) -> Response:
 
 @orders.get("")
 @require_user
+@sent_again()
 @orders.arguments(requests.HistoryArgs, location="query")
 @orders.response(200, desk.OrderPage)
 @orders.alt_response(400, "BAD_REQUEST")
@@ -96,6 +100,10 @@ def payment_methods() -> Response:
 
 
 @orders.get("/<string:orderid>")
+@sent_again(
+    lambda: (optional_user(), request.headers.get(requests.ORDER_TOKEN)),
+    given=lambda: (dependencies().terms,),
+)
 @orders.doc(security=[{"user": []}, {}])
 @orders.arguments(requests.TokenHeader, location="headers")
 @orders.response(200, answers.Order)
@@ -103,7 +111,10 @@ def payment_methods() -> Response:
 @orders.alt_response(404, "NOT_FOUND")
 def get_order(headers: dict[str, str], orderid: str) -> Response:
     """One order with all that happened to it: one partition query"""
-    return order_response(requested_order(headers, orderid, from_archive=True))
+    found = requested_order(headers, orderid, from_archive=True)
+    if is_archived(found):
+        depends_on_more()  # the archive's file
+    return order_response(found)
 
 
 @orders.get("/<string:orderid>/items")

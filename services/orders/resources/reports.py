@@ -18,9 +18,11 @@ from shared.web import (
     PageArgs,
     Shape,
     audited,
+    current_user,
     json_answer,
     list_answer,
     require_role,
+    sent_again,
     text_content,
     unsign,
 )
@@ -41,7 +43,8 @@ def _live_report(path: str, arguments: type[Shape], answer: type[Shape]) -> Call
             reports.doc(responses=EXPORT_FORMATS)(time_limit(10)(handler))
         )
         checked = reports.arguments(arguments, location="query")(described)
-        return reports.get(path)(require_role("admin", "staff")(checked))
+        again = sent_again(lambda: (current_user(), request.headers.get("Accept")))(checked)
+        return reports.get(path)(require_role("admin", "staff")(again))
 
     return decorate
 

@@ -1,6 +1,6 @@
 """What may be sent. Fields that a document holds as they are sent come from its declaration; the others are told here."""
 
-from typing import Any
+from typing import Any, Final
 
 import marshmallow as ma
 
@@ -382,12 +382,15 @@ class BoughtTogetherArgs(Shape):
     limit = ma.fields.Integer(load_default=10, validate=ma.validate.Range(1, 100))
 
 
+ORDER_TOKEN: Final = "X-Order-Token"
+
+
 class TokenHeader(Shape):
     class Meta:
         unknown = ma.EXCLUDE
 
     token = ma.fields.String(
-        data_key="X-Order-Token",
+        data_key=ORDER_TOKEN,
         load_default="",
         validate=ma.validate.Length(max=200),
         metadata={"description": "a guest's `guest_token` for this order"},

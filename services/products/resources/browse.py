@@ -24,10 +24,11 @@ from services.products.resources.context import (
     price_context,
     price_headers,
     reading,
+    user_at_hand,
 )
 from services.products.resources.questions import MAX_QUERY, group_at_hand, question_at_hand
 from services.products.rules.prices import PriceContext, has_terms, is_sold_in
-from services.products.rules.product import listed, public
+from services.products.rules.product import etag, listed, public
 from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import ShownTitles, grouped, opened
 from services.products.schemas import answers, parameters, requests
@@ -40,6 +41,7 @@ from shared.web import (
     Blueprint,
     PageArgs,
     client_address,
+    depends_on_more,
     is_service_call,
     json_answer,
     json_bytes,
@@ -47,6 +49,7 @@ from shared.web import (
     list_answer,
     not_modified,
     optional_user,
+    sent_again,
     unsign,
 )
 
@@ -253,6 +256,7 @@ def lookup(asked: dict[str, Any]) -> Response:
 
 
 @browse.get("/v1/products/<productid>")
+@sent_again(lambda: (user_at_hand(), is_service_call()))
 @browse.response(200, answers.ProductWithReviews)
 @browse.alt_response(404, "NOT_FOUND")
 @browse.doc(parameters=[_REVIEWS, _CURRENCY, _GROUP, _LANGUAGE])
@@ -266,6 +270,7 @@ def product(productid: str) -> Response:
         **language_headers(language if "translated_to" in doc else ""),
     }
     if (most := _number("reviews", 100)) is not None:
+        depends_on_more()
         newest = review_acts.first_page(dependencies(), doc, most)
         return json_answer(
             public(doc, context)
@@ -276,8 +281,10 @@ def product(productid: str) -> Response:
             },
             headers=headers,
         )
-    body, tag = dependencies().product_answers.page(doc, context)
-    return not_modified(tag) or json_bytes(body, etag=tag, headers=headers)
+    if has_terms(doc):
+        depends_on_more()  # the time
+    tag = etag(doc, context)
+    return not_modified(tag) or json_answer(public(doc, context), etag=tag, headers=headers)
 
 
 @browse.get("/v1/products/<productid>/related")

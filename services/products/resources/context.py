@@ -31,7 +31,7 @@ def price_context(currency: str | None = None, group: str = "") -> PriceContext:
     settings = dependencies().settings
     default, backorders = settings.currencies[:1], settings.backorders
     asked = currency or (default[0] if default else "")
-    user = _user()
+    user = user_at_hand()
     staff = user is not None and user.has_role("admin", "staff")
     return PriceContext(timestamp(), asked, _group_of(user, group), staff=staff, backorders=backorders)
 
@@ -39,7 +39,7 @@ def price_context(currency: str | None = None, group: str = "") -> PriceContext:
 def listing_group(named: str) -> str:
     """The customer group by whose prices lists are sorted, filtered and counted: that of who asks, where CUSTOMER_GROUPS has it; `named` is
     that of somebody whom another service asks for. No database call."""
-    group = _group_of(_user(), named)
+    group = _group_of(user_at_hand(), named)
     return group if group in dependencies().settings.priced_groups else ""
 
 
@@ -87,7 +87,7 @@ def _group_of(user: User | None, named: str) -> str:
     return user.group
 
 
-def _user() -> User | None:
+def user_at_hand() -> User | None:
     """Who is shown own prices; what is public is also answered to a token that is over."""
     sent: str = request.environ.get("HTTP_AUTHORIZATION", "")
     if sent.partition(" ")[0].lower() != "bearer":

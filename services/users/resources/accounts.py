@@ -25,6 +25,7 @@ from shared.web import (
     not_modified,
     nothing,
     require_user,
+    sent_again,
 )
 
 accounts = Blueprint("accounts", __name__, description="Registration and profile")
@@ -105,6 +106,7 @@ def confirm_reset(body: dict[str, str]) -> Response:
 
 @accounts.get("/v1/users/me")
 @require_user
+@sent_again()
 @accounts.response(200, answers.Me)
 def me() -> Response:
     """Everything about oneself, in one partition query"""

@@ -1,4 +1,4 @@
-"""Lists that are asked for again: what the service has made of the database's answer before is never older than that answer, and
+"""Lists and products that are asked for again: what the service has made of the database's answer before is never older than that answer, and
 never somebody else's."""
 
 import time
@@ -179,3 +179,56 @@ def test_each_page_is_its_own(goods: Shop, asked: dict[str, str]):
         second = goods.ok("/v1/products", limit="2", cursor=first["next"], **asked)
         pages = [each["productid"] for each in first["items"] + second["items"]]
         assert pages == whole if "sort" in asked else sorted(pages) == sorted(whole)
+
+
+def lamp(shop: Shop, headers: dict[str, str] | None = None, **asked: str) -> dict:
+    """The product as it is answered the second time, by one global query."""
+    shop.ok("/v1/products/again-1", headers, **asked)
+    return shop.ok("/v1/products/again-1", headers, **asked)
+
+
+def test_a_change_is_in_the_next_answer_of_a_product(goods: Shop):
+    answers = [goods.get("/v1/products/again-1") for _ in range(4)]
+    assert {answer.body for answer in answers} == {answers[0].body}
+    assert [answer.calls for answer in answers] == [{"global": 1}] * 4
+    for name in ("Quillfeather lantern", "Quillfeather lighthouse"):
+        change(goods, "again-1", name=name)
+        soon(lambda name=name: lamp(goods)["name"] == name)
+
+
+def test_what_is_not_shown_any_more_is_for_staff_alone(goods: Shop):
+    staff = token("u9", "staff")
+    assert lamp(goods)["status"] == lamp(goods, staff)["status"] == "active"
+    change(goods, "again-1", status="draft")
+    soon(lambda: goods.get("/v1/products/again-1").status == 404)
+    assert lamp(goods, staff)["status"] == "draft"
+    assert goods.get("/v1/products/again-1").status == 404
+    change(goods, "again-1", status="active")
+    soon(lambda: goods.get("/v1/products/again-1").status == 200)
+
+
+def test_a_product_has_another_answer_for_each_who_asks(goods: Shop):
+    change(goods, "again-1", group_prices={"trade": {"GBP": 700}})
+    trade = token("u7", group="trade")
+    soon(lambda: lamp(goods, trade)["price"]["amount"] == 700)
+    for headers, asked, amount in (
+        (None, {}, 1000),
+        (trade, {}, 700),
+        (SERVICE, {"group": "trade"}, 700),
+        (None, {"group": "trade"}, 1000),
+        (SERVICE, {}, 1000),
+        (None, {"currency": "EUR"}, 1300),
+    ):
+        assert lamp(goods, headers, **asked)["price"]["amount"] == amount, (headers, asked)
+    change(goods, "again-1", group_prices={})
+    soon(lambda: lamp(goods, trade)["price"]["amount"] == 1000)
+    answers = {goods.get("/v1/products/again-1", headers).body for headers in (None, trade, SERVICE)}
+    assert len(answers) == 1
+
+
+def test_a_sale_of_a_product_begins_without_a_change(goods: Shop):
+    begins = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=4)
+    change(goods, "again-1", sales=[{"from": iso(begins), "prices": {"GBP": 500}}])
+    soon(lambda: lamp(goods)["price"]["amount"] == 500)
+    change(goods, "again-1", sales=[])
+    soon(lambda: lamp(goods)["price"]["amount"] == 1000)

@@ -236,7 +236,7 @@ class SearchQuery:
                         begun=begun if n >= len(loose) - 2 else "",
                         last=word == self.prefix,
                         head=len(content) > 1 and word == head,
-                        named=word in named,
+                        named=word in named or (content == {word} and word in self.named),
                         code=self.code or len(content) == 1,
                         forgiven=word in self.forgiven,
                         corrections=tuple(self.corrections.get(word, ())),

@@ -12,7 +12,7 @@ from tests.services.products.conftest import Shop, product
 Load = Callable[[list[Any]], None]
 
 GOODS = [
-    *(product(f"samovar-{n}", name=f"Copper samovar {n}") for n in range(ENOUGH)),
+    *(product(f"samovar-{n}", name=f"Copper samovar {n}", description="It shines.") for n in range(ENOUGH)),
     product("tray", name="Copper tray", description="It holds a samovar and six glasses."),
     product("paste", name="Bright paste", description="For what is of copper: a samovar, a tray."),
     product("samovarium", name="Samovarium of glass"),

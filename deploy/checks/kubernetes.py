@@ -109,7 +109,7 @@ def _lacks(container: dict, pod: dict, *, init: bool, one_off: bool) -> Iterator
         yield "requests"
     if ":" not in container["image"] or container["image"].endswith(":latest"):
         yield "a pinned image"
-    if not (init or one_off) and "livenessProbe" not in container and container["name"] != "schedule":
+    if not (init or one_off) and "livenessProbe" not in container:
         yield "a liveness probe"
     if container.get("ports") and "readinessProbe" not in container:
         yield "a readiness probe"

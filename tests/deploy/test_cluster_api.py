@@ -2,8 +2,8 @@
 
     TEST_KUBECONFIG=/path/to/kubeconfig .venv/bin/python -m pytest -m deployment tests/deploy/test_cluster_api.py
 
-An API server with its etcd is enough, no node is needed. Everything happens in namespaces of the test's own, which go afterwards. The variable
-is not KUBECONFIG, so that nobody tries this on the cluster that happens to be theirs.
+An API server with its etcd and kube-controller-manager is enough, no node is needed. Everything happens in namespaces of the test's own, which
+go afterwards. The variable is not KUBECONFIG, so that nobody tries this on the cluster that happens to be theirs.
 """
 
 import json
@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 import yaml
 
-from deploy.checks.kubernetes import OPERATOR_KINDS, OVERLAYS, build, pods
+from deploy.checks.kubernetes import OPERATOR_KINDS, VARIANTS, build, pods
 
 CONFIG = os.environ.get("TEST_KUBECONFIG", "")
+RUNNING = "deployments,statefulsets,jobs,cronjobs"
 QUOTA = {
     "apiVersion": "v1",
     "kind": "ResourceQuota",
@@ -48,21 +49,32 @@ def apply(objects: list[dict[str, Any]], *more: str) -> subprocess.CompletedProc
     return kubectl("apply", "--server-side", "--force-conflicts", *more, "-f", "-", objects=objects)
 
 
-@pytest.fixture(scope="module", params=OVERLAYS)
-def manifests(request: pytest.FixtureRequest) -> Iterator[list[dict[str, Any]]]:
+@pytest.fixture(scope="module", params=VARIANTS, ids="-with-".join)
+def variant(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """An overlay, and what is turned on of it."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def manifests(variant: tuple[str, ...]) -> Iterator[list[dict[str, Any]]]:
     """All of an overlay in a namespace of its own. Kinds that the cluster lacks stay out, and are named."""
     namespace = f"aisle-{secrets.token_hex(4)}"
     known = kubectl("api-resources", "--no-headers", "-o", "name").stdout
     objects = []
-    for item in build(request.param):
+    for item in moved(build(*variant), namespace):
         if item["kind"] in OPERATOR_KINDS and "monitoring.coreos.com" not in known:
             warnings.warn(f"{item['kind']} is not applied: the cluster has no such kind", stacklevel=1)
             continue
-        key = "name" if item["kind"] == "Namespace" else "namespace"
-        item["metadata"][key] = namespace
         objects.append(item)
     yield objects
     kubectl("delete", "namespace", namespace, "--wait=false")
+
+
+def moved(objects: list[dict[str, Any]], namespace: str) -> list[dict[str, Any]]:
+    """The same objects in another namespace."""
+    for item in objects:
+        item["metadata"]["name" if item["kind"] == "Namespace" else "namespace"] = namespace
+    return objects
 
 
 @pytest.fixture(scope="module")
@@ -105,10 +117,10 @@ def test_everything_is_taken_without_a_warning_and_a_second_time_changes_nothing
     applied: list[dict[str, Any]],
 ) -> None:
     kinds = "deployments,statefulsets,cronjobs,ingresses,networkpolicies,poddisruptionbudgets"
-    before = {name: item["metadata"]["generation"] for name, item in stored(applied, kinds).items()}
+    before = generations(stored(applied, kinds))
     again = apply(applied)
     assert again.returncode == 0, again.stderr
-    after = {name: item["metadata"]["generation"] for name, item in stored(applied, kinds).items()}
+    after = generations(stored(applied, kinds))
     assert before == after
     assert set(after) >= {_key(item) for item in applied if item["kind"] == "Deployment"}
 
@@ -140,12 +152,41 @@ def test_a_new_version_and_the_way_back(applied: list[dict[str, Any]]) -> None:
     refused = apply(newer)
     assert "field is immutable" in refused.stderr, refused.stderr
     for version in (newer, applied):
-        jobs = [item["metadata"]["name"] for item in applied if item["kind"] == "Job"]
-        kubectl("-n", namespace_of(applied), "delete", "job", *jobs, "--ignore-not-found")
-        done = apply(version)
-        assert done.returncode == 0, done.stderr
-        wanted = {_key(item): item for item in version if item["kind"] in ("Deployment", "Job")}
-        assert _images(stored(applied, "deployments,jobs")) == _images(wanted)
+        upgrade(version)
+        wanted = {_key(item): item for item, _ in pods(version)}
+        assert _images(stored(applied, RUNNING)) == _images(wanted)
+
+
+def test_what_is_turned_on_is_turned_off_again(
+    applied: list[dict[str, Any]], variant: tuple[str, ...]
+) -> None:
+    if len(variant) == 1:
+        pytest.skip("nothing is turned on")
+    on = volumes(stored(applied, "deployments"))
+    plain = moved(build(variant[0]), namespace_of(applied))
+    for version, expected in ((plain, volumes({_key(item): item for item in plain})), (applied, on)):
+        upgrade([item for item in version if item["kind"] not in OPERATOR_KINDS])
+        assert volumes(stored(applied, "deployments")) == expected
+    assert on != volumes({_key(item): item for item in plain})
+
+
+def upgrade(version: list[dict[str, Any]]) -> None:
+    jobs = [item["metadata"]["name"] for item in version if item["kind"] == "Job"]
+    kubectl("-n", namespace_of(version), "delete", "job", *jobs, "--ignore-not-found")
+    done = apply(version)
+    assert done.returncode == 0, done.stderr
+
+
+def generations(items: dict[str, dict[str, Any]]) -> dict[str, int]:
+    return {name: item["metadata"]["generation"] for name, item in items.items()}
+
+
+def volumes(items: dict[str, dict[str, Any]]) -> dict[str, set[str]]:
+    return {
+        name: {each["name"] for each in item["spec"]["template"]["spec"]["volumes"]}
+        for name, item in items.items()
+        if item["kind"] == "Deployment"
+    }
 
 
 def _with_tag(objects: list[dict[str, Any]], tag: str) -> list[dict[str, Any]]:
@@ -161,7 +202,8 @@ def _with_tag(objects: list[dict[str, Any]], tag: str) -> list[dict[str, Any]]:
 
 
 def _images(items: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
+    """Of all that makes pods, by kind and name."""
     return {
-        name: [each["image"] for each in item["spec"]["template"]["spec"]["containers"]]
-        for name, item in items.items()
+        _key(owner): [each["image"] for each in template["spec"]["containers"]]
+        for owner, template in pods(list(items.values()))
     }

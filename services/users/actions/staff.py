@@ -108,7 +108,8 @@ def close_account(deps: Dependencies, userid: str) -> dict[str, Any]:
 
 @contextmanager
 def keep_one_admin(deps: Dependencies, user: Account | None, roles: Sequence[str] = ()) -> Iterator[None]:
-    """Around a write that leaves an account these roles. Raises LastAdmin; for an admin 1 global query.
+    """Around a write that leaves an account these roles. Raises LastAdmin; for an admin 1 global query, and 1 read for each admin
+    that it lists until one is one: a list may be moments old, a document is not.
 
     One such write at a time: two admins who dismiss each other would both count the other as the one who stays.
     """
@@ -120,7 +121,7 @@ def keep_one_admin(deps: Dependencies, user: Account | None, roles: Sequence[str
             raise Unavailable(
                 "Another admin's account is just being changed; try again shortly.", retry_after=1
             )
-        check_roles_change(user, roles, _admins(deps))
+        check_roles_change(user, roles, another=_is_another_admin(deps, user))
         yield
 
 
@@ -136,8 +137,10 @@ def _owner_of(deps: Dependencies, email: str) -> Account | None:
     return user if user is not None and user["email"] == email else None
 
 
-def _admins(deps: Dependencies) -> int:
-    return sum(map(is_admin, list_staff(deps)))
+def _is_another_admin(deps: Dependencies, user: Account) -> bool:
+    listed = (each["userid"] for each in list_staff(deps) if is_admin(each))
+    documents = (deps.store.user(userid) for userid in listed if userid != user["userid"])
+    return any(other is not None and is_live(other) and is_admin(other) for other in documents)
 
 
 def _set_roles(deps: Dependencies, userid: str, roles: list[str]) -> Account:

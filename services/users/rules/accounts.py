@@ -33,7 +33,7 @@ def is_admin(user: Mapping[str, Any]) -> bool:
     return "admin" in user["roles"] and bool(user["active"] and user["email_verified"])
 
 
-def check_roles_change(user: Mapping[str, Any], roles: Sequence[str], admins: int) -> None:
-    """Raises LastAdmin when this would leave the shop without an admin."""
-    if is_admin(user) and "admin" not in roles and admins <= 1:
+def check_roles_change(user: Mapping[str, Any], roles: Sequence[str], *, another: bool) -> None:
+    """Raises LastAdmin when this would leave the shop without an admin: there is not `another`."""
+    if is_admin(user) and "admin" not in roles and not another:
         raise LastAdmin("Make another user admin first.")

@@ -18,7 +18,7 @@ from .changes import from_answer as changes_from_answer
 from .client import Client
 from .copies import altered
 from .documents import Doc, Document, Shapes
-from .errors import NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
+from .errors import DatabaseUnavailable, NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
 from .errors import from_row as error_from_row
 from .indexes import FindIndex, View
 from .options import FindOptions, PageOptions, ViewOptions
@@ -30,6 +30,7 @@ from .tally import counting
 
 HIGHEST_STRING = "￰"
 _MANY_EXAMINED = "The number of documents examined is high"
+_ACCEPTED = 202
 _SDK_NAMES = {"start": "start_key", "end": "end_key"}
 HIGHEST_KEY: dict[str, Any] = {}
 
@@ -79,17 +80,26 @@ class Database:
         )
         return {row["id"]: self._shapes.read(row["doc"]) for row in answer["rows"] if row.get("doc")}
 
-    def put(self, doc: Document) -> str:
-        """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict."""
+    def put(self, doc: Document, *, exclusive: bool = False) -> str:
+        """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict.
+
+        With `exclusive` nobody else was told to have replaced the same revision: raises DatabaseUnavailable when fewer than a quorum of a
+        cluster's nodes took it. It is stored then, but another writer's may be, too.
+        """
         [stored] = self._type_names.stored([doc])
         try:
-            return _revision(
-                self._client.call("put_document", db=self.name, doc_id=doc["_id"], document=stored)
+            answer = self._client.answer(
+                "put_document", all_headers=False, db=self.name, doc_id=doc["_id"], document=stored
             )
         except UpdateConflict as conflict:
             if not conflict.extra.get("resent"):
                 raise
             return self._revision_of_lost_write(doc, conflict)
+        if exclusive and answer.get_status_code() == _ACCEPTED:
+            raise DatabaseUnavailable(
+                "Too few database nodes took this change to know whether it holds; look again."
+            )
+        return _revision(answer.get_result())
 
     def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer."""

@@ -121,14 +121,14 @@ def update_user(
 ) -> Account:
     """Reads, changes, writes; again after a conflict. `change(user) -> user`. Raises Unauthorized for a closed account.
 
-    `only` this version of the account is changed: raises UpdateConflict when there is another.
+    `only` this version of the account is changed: raises UpdateConflict when there is another, and DatabaseUnavailable when there may be.
     """
     for attempt in range(5):
         user = only or deps.store.user(userid)
         if user is None or user.get("erasure") or not (allow_closed or is_live(user)):
             raise Unauthorized("This account is closed.")
         try:
-            return deps.store.put(with_change_time(user, change(user)))
+            return deps.store.put(with_change_time(user, change(user)), exclusive=only is not None)
         except UpdateConflict:
             if only or attempt == 4:
                 raise

@@ -78,9 +78,10 @@ def add_address(
 
 
 def change_address(
-    deps: Dependencies, doc: Address, docs_default: bool, changes: dict[str, Any]
+    deps: Dependencies, doc: Address, docs_default: bool, changes: dict[str, Any], *, only: bool
 ) -> tuple[dict[str, Any], Address]:
-    """Changes an address that was just read. Raises UpdateConflict when it has changed since, Invalid for `default: false` on the default."""
+    """Changes an address that was just read. Raises UpdateConflict when it has changed since, Invalid for `default: false` on the default,
+    and with `only` DatabaseUnavailable when another writer may have changed this version."""
     if changes.get("default") is False and docs_default:
         raise Invalid(
             "Make another address the default instead.",
@@ -88,7 +89,7 @@ def change_address(
         )
     moment = timestamp()
     values = {**changes, "updated": moment} | ({"default_since": moment} if changes.get("default") else {})
-    changed = deps.store.put(cast(Address, changed_address(doc, values)))
+    changed = deps.store.put(cast(Address, changed_address(doc, values)), exclusive=only)
     others = [
         other
         for other in ADDRESS.among(deps.store.documents_with_prefix(doc["userid"], PREFIX))

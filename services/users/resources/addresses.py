@@ -75,8 +75,8 @@ def get_address(key: str) -> Response:
 def change_address(changes: dict[str, Any], key: str) -> Response:
     """Change an address, or make it the default"""
     shape, doc = act.get_address(dependencies(), current_user().userid, key)
-    check_if_match(etag_of(doc["_rev"]))
-    shape, doc = act.change_address(dependencies(), doc, shape["default"], changes)
+    only = check_if_match(etag_of(doc["_rev"]))
+    shape, doc = act.change_address(dependencies(), doc, shape["default"], changes, only=only)
     return json_answer(shape, etag=etag_of(doc["_rev"]))
 
 

@@ -165,9 +165,10 @@ class UserStore:
     def of_user(self, userid: str, key: str) -> Doc | None:
         return self.get(user_document(userid, key))
 
-    def put(self, doc: D) -> D:
-        """Writes and returns the document with its new revision. Raises UpdateConflict."""
-        written = cast(D, {**doc, "_rev": self.database.put(doc)})
+    def put(self, doc: D, *, exclusive: bool = False) -> D:
+        """Writes and returns the document with its new revision. Raises UpdateConflict, and with `exclusive` DatabaseUnavailable where
+        another writer may have replaced the same revision."""
+        written = cast(D, {**doc, "_rev": self.database.put(doc, exclusive=exclusive)})
         self._tell([doc["_id"]], ended=bool(doc.get("revoked")))
         return written
 

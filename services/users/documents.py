@@ -148,6 +148,8 @@ class StockAlert(StoredDocument):
     language: NotRequired[str]
     sending: NotRequired[str]
     """When the e-mail was begun: who finds it much later sends it, with the same Message-ID."""
+    sender: NotRequired[str]
+    """Of one attempt: two equal changes of one document at a time would be one revision, which a cluster grants to both."""
 
 
 USER = DocumentType.declared("user", Account)

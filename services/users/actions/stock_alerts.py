@@ -1,6 +1,8 @@
 """E-mails when a product is in stock again: asked for, confirmed by whoever has the address, sent once, ended by a link."""
 
 import logging
+import secrets
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, cast
 from urllib.parse import quote, urlencode
@@ -13,7 +15,7 @@ from services.users.documents import STOCK_ALERT, StockAlert, stock_alert_id
 from services.users.rules.errors import NoSuchProduct, VariantNeeded
 from services.users.rules.stock_alerts import docid_of, token_of
 from shared.clock import iso, now, parse
-from shared.couch import NoSuchDocument, UpdateConflict
+from shared.couch import DatabaseUnavailable, NoSuchDocument, UpdateConflict
 from shared.emails import normalised_email
 from shared.errors import Conflict, Unavailable
 from shared.limits import Limit, network_of
@@ -25,6 +27,7 @@ log = logging.getLogger(__name__)
 STOCK_ALERT_EMAIL, STOCK_ALERT_QUESTION = "stock-alert", "stock-alert-question"
 LOOKUP_SIZE = 200
 REQUESTS_PER_HOUR = 30
+_OF_A_CLAIM = ("sending", "sender")
 RESEND_AFTER = timedelta(minutes=5)
 """A worker that began an e-mail so long ago has died."""
 
@@ -107,9 +110,13 @@ def _send(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], momen
     begun = alert.get("sending")
     if "confirmed" not in alert or (begun and parse(begun) > moment - RESEND_AFTER):
         return False
+    claim = {**alert, "sending": iso(moment), "sender": secrets.token_hex(8)}
     try:
-        claimed = deps.store.put(cast(StockAlert, {**alert, "sending": iso(moment)}))
+        claimed = deps.store.put(cast(StockAlert, claim), exclusive=True)
     except UpdateConflict:
+        return False
+    except DatabaseUnavailable as error:
+        log.warning("a stock alert may be another worker's: %s", error)
         return False
     try:
         with language_active(deps.language(claimed.get("language", ""))):
@@ -117,14 +124,24 @@ def _send(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], momen
         deps.direct_mailer.send(email)
     except (Unavailable, OSError) as error:
         log.warning("a stock alert waits for its next turn: %s", error)
-        deps.store.put(
-            cast(StockAlert, {name: value for name, value in claimed.items() if name != "sending"})
-        )
+        with suppress(UpdateConflict):
+            deps.store.put(
+                cast(StockAlert, {name: value for name, value in claimed.items() if name not in _OF_A_CLAIM})
+            )
         return False
-    deps.store.delete(claimed)
+    _remove(deps, claimed["_id"])
     if userid := claimed.get("userid"):
         record(deps, userid, STOCK_ALERT_EMAIL, sku=claimed["sku"])
     return True
+
+
+def _remove(deps: JobDependencies, docid: str) -> None:
+    """What was sent, with the claims that a node of a cluster kept though the others refused them: one would be there again, and be sent.
+    The customer may have ended it meanwhile."""
+    with suppress(NoSuchDocument):
+        present = deps.store.database.get(docid, conflicts=True)
+        revisions = [present["_rev"], *present.get("_conflicts", [])]
+        deps.store.put_many({"_id": docid, "_rev": rev, "_deleted": True} for rev in revisions)
 
 
 def _confirmed(deps: Dependencies, alert: StockAlert) -> StockAlert:

@@ -169,6 +169,64 @@ def test_workers_at_the_same_time_send_each_once(products, inbox, deps):
     assert [len(inbox(email)) for email in emails] == [1] * 20
 
 
+def test_two_claims_at_one_moment_are_two_revisions(products, deps):
+    """Equal changes of one revision are one revision, which a cluster may grant to both."""
+    productid, moment, claims = sell(products, stock=5), now(), []
+    email = waiting(deps, productid)
+
+    class Away:
+        def send(self, sent):
+            claim = deps.store.get(stock_alert_id(productid, sent.to))
+            claims.append({name: value for name, value in claim.items() if name != "_rev"})
+            raise Unavailable("away")
+
+    for _ in range(2):
+        assert stock_alerts.notify(replace(deps, direct_mailer=Away()), moment) == 0
+    assert claims[0] != claims[1]
+    assert "sender" not in deps.store.get(stock_alert_id(productid, email))
+    assert stock_alerts.notify(deps, moment) == 1
+
+
+def test_what_is_ended_while_it_is_sent_holds_nothing_up(products, inbox, deps):
+    productid = sell(products, stock=5)
+    emails = [waiting(deps, productid) for _ in range(2)]
+
+    class Ending:
+        def send(self, email):
+            deps.direct_mailer.send(email)
+            deps.store.delete(deps.store.get(stock_alert_id(productid, email.to)))
+
+    assert stock_alerts.notify(replace(deps, direct_mailer=Ending()), now()) == 2
+    assert [len(inbox(email)) for email in emails] == [1, 1]
+
+
+def test_a_claim_that_a_node_kept_though_it_was_refused_is_gone_with_the_one_that_was_sent(
+    products, inbox, deps
+):
+    productid = sell(products, stock=5)
+    email = waiting(deps, productid)
+    docid = stock_alert_id(productid, email)
+
+    class Racing:
+        def send(self, sent):
+            deps.direct_mailer.send(sent)
+            claim, rev = deps.store.get(docid), secrets.token_hex(16)
+            start = int(claim["_rev"].partition("-")[0])
+            refused = {
+                **claim,
+                "_rev": f"{start}-{rev}",
+                "_revisions": {"start": start, "ids": [rev, before]},
+            }
+            docs = {"docs": [refused], "new_edits": False}
+            deps.store.database._client.call("post_bulk_docs", db=deps.store.database.name, bulk_docs=docs)
+
+    before = deps.store.get(docid)["_rev"].partition("-")[2]
+    assert stock_alerts.notify(replace(deps, direct_mailer=Racing()), now()) == 1
+    assert stock_alerts.notify(deps, now() + timedelta(minutes=6)) == 0
+    assert deps.store.get(docid) is None
+    assert len(inbox(email)) == 1
+
+
 def test_what_a_worker_that_died_had_begun_is_sent_later(products, inbox, deps):
     productid = sell(products, stock=5)
     email = waiting(deps, productid, sending=iso(now()))

@@ -18,7 +18,7 @@ from ..errors import CouchError
 from ..indexes import indexing, searching
 from ..runtime import memory
 from ..runtime.config import Config
-from ..store import Store, StoredDoc
+from ..store import Documents, Store, StoredDoc
 from ..store.indexes import Index
 from . import declared
 
@@ -107,8 +107,13 @@ class Warmer:
 
     def _give_memory_back(self) -> None:
         """Once whenever requests and builds have paused for a while: what they needed is free by then."""
-        if self._free_memory.is_due(time.monotonic(), time.process_time()):
-            asyncio.get_running_loop().run_in_executor(self._thread, memory.give_back)
+        if not self._free_memory.is_due(time.monotonic(), time.process_time()):
+            return
+        current = self._store.opened()
+        for db in current:
+            db.visitors += 1
+        work = asyncio.get_running_loop().run_in_executor(self._thread, _shrink, current)
+        work.add_done_callback(partial(_leave, current))
 
     def _tick(self) -> None:
         for signature, until in list(self._failed.items()):
@@ -206,6 +211,19 @@ class Warmer:
             and now >= self._failed.get(name, 0.0)
             for name, index in list(db.handles.items())
         )
+
+
+def _shrink(found: list[Documents]) -> None:
+    for db in found:
+        db.shrink()
+        for index in [handle for handle in list(db.handles.values()) if isinstance(handle, Index)]:
+            index.shrink()
+    memory.give_back()
+
+
+def _leave(found: list[Documents], _: object) -> None:
+    for db in found:
+        db.visitors -= 1
 
 
 def _summarise(db: Database, index: Index) -> None:

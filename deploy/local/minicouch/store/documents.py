@@ -336,6 +336,14 @@ class Documents:
 
     # life
 
+    def shrink(self) -> None:
+        """Give back the memory of pages that readers and the writer keep; reading goes on meanwhile."""
+        for reader in list(self._open_readers):
+            with contextlib.suppress(sqlite3.ProgrammingError):  # it was closed just now
+                reader.execute("PRAGMA shrink_memory")
+        with self._lock, contextlib.suppress(sqlite3.ProgrammingError):
+            self._writer.execute("PRAGMA shrink_memory")
+
     def index_path(self, signature: str) -> Path:
         return self.directory / "indexes" / signature
 

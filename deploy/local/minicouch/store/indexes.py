@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import orjson
@@ -227,6 +227,19 @@ class Index:
             self.stale = False
         with self._write() as db:
             db.execute("PRAGMA shrink_memory")
+
+    def shrink(self) -> None:
+        """Give back the memory of spare readers, and what the writer has read."""
+        with suppress(IndexError):
+            while True:
+                self._readers.pop().close()
+        if not self.building.acquire(blocking=False):
+            return  # it works
+        try:
+            if self._writer is not None:
+                self._writer.execute("PRAGMA shrink_memory")
+        finally:
+            self.building.release()
 
     def compact(self) -> None:
         """Give back the space of rows that are gone."""

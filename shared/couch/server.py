@@ -53,6 +53,7 @@ class Server:
         sdk.set_service_url(address)
         new_token = tokens.in_place_of if tokens else None
         sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout, new_token=new_token))
+        sdk.http_adapter = None  # the SDK's own client's: it holds all certificates of the web
         sdk.set_enable_gzip_compression(False)
         self.client = Client(sdk)
 

@@ -1,6 +1,8 @@
 """The client with less work for each call against the SDK's own: the same calls, the same answers."""
 
+import gc
 import json
+import ssl
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from ibm_cloud_sdk_core import ApiException
 from ibm_cloud_sdk_core.authenticators import BasicAuthenticator
 from ibmcloudant.cloudant_v1 import CloudantV1
 
+from shared.couch import Server
 from shared.couch.answer import Answer
 from shared.couch.http import Response
 from shared.couch.sdk import Cloudant
@@ -150,3 +153,14 @@ def test_an_id_that_begins_with_an_underscore_is_refused(
     with pytest.raises(ValueError, match="invalid _ character"):
         getattr(made, operation)(*arguments)
     assert session.sent == {}
+
+
+def test_no_certificates_are_kept_for_a_client_that_is_not_used() -> None:
+    def contexts() -> int:
+        gc.collect()
+        return sum(isinstance(each, ssl.SSLContext) for each in gc.get_objects())
+
+    before = contexts()
+    server = Server("http://127.0.0.1:1")
+    assert contexts() == before
+    assert server.client.sdk.get_http_client() is not None

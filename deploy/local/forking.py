@@ -37,6 +37,7 @@ LIBRARIES = (
 """What the services import. Not prometheus_client, which looks at the environment when it is imported."""
 OWN_MODULES = (
     "deploy.local.preloaded_locale",
+    "deploy.local.preloaded_tls",
     "shared.couch",
     "shared.database",
     "shared.email_writer",

@@ -83,7 +83,7 @@ def _services(layout: Layout) -> list[Process]:
 
 
 def _workers(layout: Layout) -> list[Process]:
-    celery = _python("celery", "--quiet", "-A", "services.worker.app", "worker")
+    celery = _python("deploy.local.celery", "--quiet", "-A", "services.worker.app", "worker")
     alone = ("--without-gossip", "--without-mingle", "--timekeeper")
     threads = ("--pool", "threads", "--concurrency", "4")
     warnings_only = (("LOG_LEVEL", "WARNING"),)  # else two lines for each task, every other second

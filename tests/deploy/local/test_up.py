@@ -103,6 +103,24 @@ def test_each_request_is_shown_only_when_asked_for(tmp_path: Path, monkeypatch: 
     assert layout.environment()["ACCESS_LOG"] == "true"
 
 
+def test_the_worker_leaves_out_what_only_a_shell_needs(tmp_path: Path) -> None:
+    """`celery amqp` opens a shell whose libraries take 10 MiB."""
+    (worker,) = (
+        row for row in table(Layout(Settings.read({"AISLE_STATE": str(tmp_path)}))) if row.name == "worker"
+    )
+    python, dash, module, *_ = worker.command
+    shown = subprocess.run(
+        [python, "-X", "importtime", dash, module, "--version"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout
+    assert "celery.bin.worker" in shown.stderr
+    assert "prompt_toolkit" not in shown.stderr
+
+
 def test_the_table_is_whole(tmp_path: Path) -> None:
     rows = table(Layout(Settings.read({"AISLE_STATE": str(tmp_path), "PORT": "9000"})))
     names = [row.name for row in rows]

@@ -27,5 +27,5 @@ def search_specs(db: Database, docs: list[StoredDoc]) -> Iterator[searching.Sear
     yield from searching.specs(db, docs)
     ids = {doc.id for doc in docs}
     for index in finder.indexes(db):
-        if index.kind == "text" and index.ddoc in ids:
+        if index.is_text and index.ddoc in ids:
             yield textfind.text_spec(index)

@@ -13,7 +13,7 @@ from ..documents.database import Database
 from ..mango import Index
 from ..store import StoredDoc
 from ..store.indexes import ViewSpec
-from . import indexing, scanning, searching, textfind
+from . import indexing, scanning, textfind
 from .indexing import IndexSpec, get_index
 from .scanning import Document, Hit, Scan, Stats, is_stale
 from .searching import SearchSpec
@@ -59,7 +59,7 @@ def _as_indexed(db: Database, doc: StoredDoc) -> Document:
 def signatures(db: Database) -> set[str]:
     """The index files that are in use, for `_view_cleanup`."""
     found = {index_spec(db, index).signature for index in indexes(db) if index.kind == "json"}
-    return found | {textfind.text_spec(index).signature for index in indexes(db) if index.kind == "text"}
+    return found | {textfind.text_spec(index).signature for index in indexes(db) if index.is_text}
 
 
 def prepare(db: Database, options: dict[str, Any]) -> Scan:
@@ -68,7 +68,7 @@ def prepare(db: Database, options: dict[str, Any]) -> Scan:
     fields = options["fields"]
     project = None if fields is None else mango.projector(fields)
     wanted = mango.compile_node(plan.selector)
-    if plan.index.kind == "text":
+    if plan.index.is_text:
         return textfind.prepare(db, plan, wanted, project)
     if plan.index.kind == "special" or plan.empty:
         return Scan(plan, None, scanning.id_bounds(plan), wanted, project, not plan.selector)
@@ -77,7 +77,9 @@ def prepare(db: Database, options: dict[str, Any]) -> Scan:
 
 
 def _hits(db: Database, scan: Scan, stats: Stats) -> Iterator[Hit]:
-    hits = {"json": scanning.index_hits, "text": textfind.hits, "special": scanning.all_docs_hits}
+    if scan.plan.index.is_text:
+        return textfind.hits(db, scan, stats)
+    hits = {"json": scanning.index_hits, "special": scanning.all_docs_hits}
     return hits[scan.plan.index.kind](db, scan, stats)
 
 
@@ -181,7 +183,7 @@ async def ready(db: Database, scan: Scan) -> None:
     if scan.plan.empty or is_stale(scan.plan.options):
         return
     if isinstance(scan.spec, SearchSpec):
-        await searching.ready(db, scan.spec)
+        await textfind.ready(db, scan.spec)
     elif scan.spec is not None:
         await indexing.ready(db, scan.spec)
 

@@ -37,7 +37,7 @@ class SearchSpec:
 
 @dataclass(slots=True)
 class Question:
-    """A checked request. `after` is what a bookmark held."""
+    """A checked request. `after` is what a bookmark held, `locale` how the numbers of a query of Nouveau's are written."""
 
     query: str
     limit: int
@@ -51,6 +51,7 @@ class Question:
     include_fields: list[str] | None = None
     highlighting: search.Highlighting | None = None
     grouping: search.Grouping | None = None
+    locale: str | None = None
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ def nouveau_spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec
     indexes = ddoc.get("nouveau")
     definition = indexes.get(name) if isinstance(indexes, dict) else None
     if not isinstance(definition, dict) or not isinstance(definition.get("index"), str):
-        raise not_found("missing index")
+        raise not_found(f"{name} not found.")
     lib = ddoc.get("views", {}).get("lib") if isinstance(ddoc.get("views"), dict) else None
     source = definition["index"]
     fields = definition.get("field_analyzers")
@@ -117,9 +118,12 @@ def nouveau_terms(analyzer: str, text: str) -> list[str]:
     return search.Analyzers(_of_lucene_9(analyzer)).of("default").terms(text)
 
 
+NOUVEAU_STANDARD = {"name": "standard", "stopwords": []}
+
+
 def _of_lucene_9(analyzer: Any) -> Any:
     """The analyzer that Nouveau means: its `standard` keeps stop words, which Cloudant's, of Lucene 4, leaves out."""
-    return {"name": "standard", "stopwords": []} if analyzer == "standard" else analyzer
+    return NOUVEAU_STANDARD if analyzer == "standard" else analyzer
 
 
 def _signature(*shape: Any) -> str:
@@ -271,8 +275,15 @@ def ask(db: Database, spec: SearchSpec, question: Question) -> Found:
     filters = search.drilled(index, question.drilldown)
     if question.partition is not None:
         filters.append(compiler.term("partition", question.partition))
-    matching = search.Matching(index, index.searcher, compiler, question.query, filters)
-    keys = search.typed(index, search.parse_sort(question.sort))
+    if spec.nouveau:
+        search.check_facets(index, question.counts, question.ranges)
+        text = f"{question.locale} {question.query}"
+        read = search.tree(index, question.query, question.locale)
+        matching = search.Matching(index, index.searcher, compiler, text, filters, read)
+        keys = search.sort_keys(index, question.sort)
+    else:
+        matching = search.Matching(index, index.searcher, compiler, question.query, filters)
+        keys = search.parse_sort(question.sort)
     if question.grouping is not None:
         total, groups = search.grouped(matching, keys, question.grouping)
         hits = [hit for group in groups for hit in group.hits]

@@ -12,8 +12,8 @@ from .planner import Plan, plan, scan_warning
 from .required import plausible
 from .selector import Node
 from .terms import erlang
-from .text import entry_maker
-from .text_query import lucene, sort_fields
+from .text import entry_maker, nouveau_entry_maker
+from .text_query import lucene, nouveau_sort_fields, sort_fields
 
 __all__ = [
     "ALL_DOCS",
@@ -34,6 +34,8 @@ __all__ = [
     "invalid_bookmark",
     "lucene",
     "matcher",
+    "nouveau_entry_maker",
+    "nouveau_sort_fields",
     "pack",
     "parse_field",
     "plan",

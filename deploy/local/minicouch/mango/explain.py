@@ -6,7 +6,8 @@ from .indexes import Index
 from .planner import Plan, covers, plan_json
 from .ranges import end_key, indexable_fields, start_key
 from .selector import Node, fields_of, to_json
-from .text_query import indexed_by_text, lucene, sort_fields
+from .text import SECTIONS
+from .text_query import indexed_by_text, lucene, nouveau_sort_fields, sort_fields
 
 HIGHEST_SHOWN = "<MAX>"
 
@@ -25,12 +26,15 @@ def explain(chosen: Plan, dbname: str, partitioned: bool) -> dict[str, Any]:
         "skip": options["skip"],
         "fields": fields,
         "index_candidates": _candidates(chosen),
-        "selector_hints": [_hints(chosen.selector, "json"), _hints(chosen.selector, "text")],
+        "selector_hints": [_hints(chosen.selector, kind) for kind in ("json", *SECTIONS)],
     }
-    if chosen.index is not None and chosen.index.kind == "text":
+    if chosen.index is not None and chosen.index.is_text:
         answer["query"] = lucene(chosen.selector)
         answer["partition"] = options["partition"] or None
-        answer["sort"] = sort_fields(options["sort"], chosen.selector) or "relevance"
+        if chosen.index.kind == "text":
+            answer["sort"] = sort_fields(options["sort"], chosen.selector) or "relevance"
+        else:
+            answer["sort"] = nouveau_sort_fields(options["sort"]) or None
     elif chosen.index is not None:
         answer["mrargs"] = _scan_arguments(chosen)
         answer["covering"] = chosen.covering

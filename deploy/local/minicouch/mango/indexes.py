@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..errors import CouchError
@@ -10,14 +11,14 @@ from .fields import BAD_PATH, NOT_FOUND, get_field, parse_field
 from .matching import compile_node
 from .options import json_index_definition
 from .selector import Node, normalize, to_json
-from .text import is_text_field, text_member
+from .text import SECTIONS, is_text_field, text_member
 
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Index:
-    """One index a query may use. `kind` is json, text or special (`_all_docs`); `partial` its filter in normal form.
+    """One index a query may use. `kind` is json, text, nouveau or special (`_all_docs`); `partial` its filter in normal form.
 
     `definition` is what `_index` shows, `stored` what the design document holds.
     """
@@ -30,6 +31,15 @@ class Index:
     definition: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
     partial: Node | None = field(default=None, compare=False, hash=False)
     stored: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind in SECTIONS
+
+    @property
+    def section(self) -> str:
+        """Where its design document has it."""
+        return SECTIONS.get(self.kind, "views")
 
     @property
     def order(self) -> tuple[str, str]:
@@ -58,7 +68,8 @@ def _of_design_doc(doc: Document, default: bool) -> Iterable[Index]:
     options = doc.get("options")
     partitioned = options.get("partitioned") if isinstance(options, dict) else None
     partitioned = partitioned if isinstance(partitioned, bool) else default
-    for section, make in (("indexes", _text_index), ("views", _json_index)):
+    texts = ((section, partial(_text_index, kind)) for kind, section in SECTIONS.items())
+    for section, make in (*texts, ("views", _json_index)):
         members = doc.get(section)
         for name, definition in members.items() if isinstance(members, dict) else ():
             index = _made(make, doc["_id"], name, definition, partitioned)
@@ -91,7 +102,7 @@ def _json_index(ddoc: str, name: str, view: dict[str, Any], partitioned: bool) -
     return Index(ddoc, name, "json", partitioned, tuple(stored["fields"]), shown, _partial(stored), view)
 
 
-def _text_index(ddoc: str, name: str, stored: dict[str, Any], partitioned: bool) -> Index | None:
+def _text_index(kind: str, ddoc: str, name: str, stored: dict[str, Any], partitioned: bool) -> Index | None:
     definition = stored.get("index")
     if not isinstance(definition, dict):
         return None
@@ -99,10 +110,10 @@ def _text_index(ddoc: str, name: str, stored: dict[str, Any], partitioned: bool)
         key: value for key, value in definition.items() if key != "partial_filter_selector" or value != {}
     }
     fields = definition.get("fields")
-    if isinstance(fields, list) and not all(map(is_text_field, fields)):
+    if isinstance(fields, list) and not all(is_text_field(kind, spec) for spec in fields):
         return None
     shown["fields"] = [{spec["name"]: spec["type"]} for spec in fields] if isinstance(fields, list) else []
-    return Index(ddoc, name, "text", partitioned, (), shown, _partial(definition), stored)
+    return Index(ddoc, name, kind, partitioned, (), shown, _partial(definition), stored)
 
 
 def _partial(definition: dict[str, Any]) -> Node | None:
@@ -114,8 +125,8 @@ def _partial(definition: dict[str, Any]) -> Node | None:
 
 def design_member(kind: str, definition: Any) -> tuple[str, dict[str, Any]]:
     """The section of the design document an index goes to, and what CouchDB writes there for it."""
-    if kind == "text":
-        return "indexes", text_member(definition)
+    if kind in SECTIONS:
+        return SECTIONS[kind], text_member(kind, definition)
     if kind != "json":
         raise refusal("invalid_index", f"Invalid type for index: {kind}")
     checked = json_index_definition(definition)

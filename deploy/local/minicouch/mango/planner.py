@@ -15,7 +15,7 @@ HIGH_RATIO = (
     "The number of documents examined is high in proportion to the number of results returned. "
     "Consider adding a more specific index to improve this."
 )
-_KINDS = ("json", "text", "special")
+_KINDS = ("json", "text", "nouveau", "special")
 _ALWAYS_EMPTY = ("$all", "$and", "$or", "$in")
 
 
@@ -89,7 +89,7 @@ def plan(existing: list[Index], options: Options, *, partitioned: bool, explain:
     trace.filtered = filtered
     kind = next(kind for kind in _KINDS if any(index.kind == kind for index in filtered))
     trace.of_kind = [index for index in filtered if index.kind == kind]
-    if kind == "text":
+    if trace.of_kind[0].is_text:
         return _text_plan(selector, options, trace)
     return _scan_plan(selector, options, trace, kind)
 
@@ -113,7 +113,8 @@ def _scan_plan(selector: Node, options: Options, trace: Trace, kind: str) -> Pla
 
 def _text_plan(selector: Node, options: Options, trace: Trace) -> Plan:
     if len(trace.of_kind) > 1:
-        raise refusal("multiple_text_indexes", "You must specify an index with the `use_index` parameter.")
+        kind = trace.of_kind[0].kind
+        raise refusal(f"multiple_{kind}_indexes", "You must specify an index with the `use_index` parameter.")
     return Plan(selector, options, trace.of_kind[0], [], False, False, trace)
 
 
@@ -129,7 +130,7 @@ def _usable(existing: list[Index], options: Options) -> Trace:
 
 def _objections(index: Index, selector: Node, sort: list[str]) -> list[str]:
     """Why the index cannot serve the query; empty when it can."""
-    if index.kind == "text":
+    if index.is_text:
         return text_usability(index.stored["index"], selector)
     if index.kind == "special":
         if not sort:

@@ -218,6 +218,11 @@ def indexed_fields(part: Part) -> list[str]:
     return ["$default"] if kind == "default" else []
 
 
+def nouveau_sort_fields(sort: list[tuple[str, str]]) -> list[str]:
+    """Sort criteria in Nouveau's form; it knows the type of each field."""
+    return [("-" if direction == "desc" else "") + escape_field(name) for name, direction in sort]
+
+
 def sort_fields(sort: list[tuple[str, str]], node: Node) -> list[str]:
     """Sort criteria in Cloudant's form. Errors: 400 when a field's type is not clear."""
     return [("-" if direction == "desc" else "") + _sort_field(name, node) for name, direction in sort]

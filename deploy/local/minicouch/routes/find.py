@@ -172,7 +172,7 @@ async def _remove(request: Request, index: Index) -> None:
     if old is None:
         raise not_found("missing")
     rev, body = old
-    section = "views" if index.kind == "json" else "indexes"
+    section = index.section
     members = {name: value for name, value in body[section].items() if name != index.name}
     body = {name: value for name, value in body.items() if name != section} | (
         {section: members} if members else {}

@@ -1,22 +1,25 @@
 """`_nouveau` of design documents: the same searches in the form of CouchDB's own text search; `_nouveau_analyze`."""
 
+import math
+import time
 from typing import Any
 
 import orjson
 
 from .. import mango, search
-from ..documents.ids import check_partition
-from ..errors import bad_request, query_parse_error
+from ..errors import CouchError, bad_request, query_parse_error
 from ..http.messages import Request, Response, json_response
 from ..http.routing import Route
 from ..indexes import searching
-from ..indexes.searching import Question, SearchSpec
+from ..indexes.searching import Question
 from .search import bookmark_place, design_doc, documents_of
 
 Options = dict[str, Any]
 _JSON = ("sort", "ranges", "counts")
 _NUMBERS = ("limit", "top_n")
+_NAMES = ("counts", "sort")
 _FLAGS = ("update", "include_docs")
+_TEXTS = {"q": "query", "locale": "locale"}
 MAX_FACETS = 1000
 
 
@@ -24,15 +27,17 @@ async def ask(request: Request) -> Response:
     db = request.db
     spec = searching.nouveau_spec_of(db, design_doc(request), request.params["index"])
     options = _options(request)
-    question = _question(request, spec, options)
+    question = _question(request, options)
     shards = db.properties["q"] * db.properties["n"]
     if options.get("top_n", 10) * (1 if question.partition else shards) > MAX_FACETS:
         raise bad_request(f"topN must be less than or equal to {MAX_FACETS}")
+    started = time.perf_counter()
     if not question.stale:
         await searching.ready(db, spec)
+    latency = math.ceil((time.perf_counter() - started) * 1000)
     found = await searching.run(searching.ask, db, spec, question)
     hits: list[Options] = [
-        {"order": [_ordered(value) for value in hit.order], "id": hit.docid, "fields": hit.stored or {}}
+        {"order": _order(hit, question.sort), "id": hit.docid, "fields": hit.stored or {}}
         for hit in found.page.hits
     ]
     if options.get("include_docs"):
@@ -46,17 +51,24 @@ async def ask(request: Request) -> Response:
             "hits": hits,
             "counts": _counts(found.counts, options.get("top_n", 10)),
             "ranges": _counts(found.ranges, options.get("top_n", 10)),
-            "update_latency": 0,
+            "update_latency": latency,
         }
     )
 
 
-def _ordered(value: Any) -> Options:
+def _order(hit: search.Hit, sort: list[str] | None) -> list[Options]:
+    """What the hit was sorted by; its id is always the last."""
+    names = sort or ["relevance"]
+    order = [_typed(name, value) for name, value in zip(names, hit.order, strict=False)]
+    return order if names[-1].lstrip("-+") == "_id" else [*order, _typed("_id", hit.docid)]
+
+
+def _typed(name: str, value: Any) -> Options:
     if value is None:
-        return {"@type": "null"}
+        return {"@type": "null", "value": None}
     if isinstance(value, str):
         return {"@type": "string", "value": value}
-    return {"@type": "float" if isinstance(value, float) else "int", "value": value}
+    return {"@type": "float" if name == "relevance" else "double", "value": value}
 
 
 def _options(request: Request) -> Options:
@@ -66,16 +78,50 @@ def _options(request: Request) -> Options:
         options = dict(request.json_object())
     else:
         options = {name: _from_query(name, value) for name, value in request.query.items()}
+    by_address = request.method != "POST"
     for name in _NUMBERS:
-        value = options.get(name, 1)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise query_parse_error(f"{name} parameter must be an integer")
-        if value < 1:
-            raise query_parse_error(f"{name} parameter must be greater than zero")
+        _check_number(name, options.get(name, 1), by_address)
     for name in _FLAGS:
         if not isinstance(options.get(name, True), bool):
-            raise query_parse_error(f"Invalid value for {name}: {orjson.dumps(options[name]).decode()}")
+            raise _invalid(name, options[name], by_address=by_address)
+    for name, called in _TEXTS.items():
+        if not isinstance(options.get(name, ""), str):
+            raise _invalid(called, options[name])
+    for name in _NAMES:
+        if name in options:
+            _check_names(name, options[name])
     return options
+
+
+def _check_number(name: str, value: Any, by_address: bool) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise (
+            query_parse_error(f"{name} parameter must be an integer") if by_address else _invalid(name, value)
+        )
+    if value < 1 and by_address:
+        raise bad_request(f"{name} must be greater than {'or equal to 1' if name == 'top_n' else '0'}")
+    if value < 1:
+        raise query_parse_error(f"{name} parameter must be greater than zero")
+
+
+def _check_names(name: str, value: Any) -> None:
+    names = [value] if name == "sort" and isinstance(value, str) else value
+    if not isinstance(names, list):
+        raise (
+            bad_request("invalid UTF-8 JSON")
+            if name == "counts"
+            else query_parse_error("sort parameter must be a list of strings")
+        )
+    for number, each in enumerate(names):
+        if not isinstance(each, str):
+            raise query_parse_error(f"all items in {name} parameter must be strings")
+        if not each:
+            raise bad_request(f"{name}[{number}].<list element> must not be empty")
+
+
+def _invalid(name: str, value: Any, *, by_address: bool = False) -> CouchError:
+    shown = orjson.dumps(value).decode() if by_address else mango.erlang(value, pretty=True)
+    return query_parse_error(f"Invalid value for {name}: {shown}")
 
 
 def _from_query(name: str, value: str) -> Any:
@@ -89,60 +135,70 @@ def _from_query(name: str, value: str) -> Any:
     return {"true": True, "false": False}.get(value, value) if name in _FLAGS else value
 
 
-def _question(request: Request, spec: SearchSpec, options: Options) -> Question:
-    query = options.get("q")
-    if query is None:
+def _question(request: Request, options: Options) -> Question:
+    if "q" not in options:
         raise query_parse_error("q parameter is mandatory")
-    if not isinstance(query, str):
-        raise bad_request("q parameter must be a string")
     partition = request.params.get("partition", request.query.get("partition"))
-    if partition is not None:
-        if not (request.db.partitioned and spec.partitioned):
-            raise bad_request("`partition` parameter is not supported on this index.")
-        check_partition(partition)
     return Question(
-        query=query,
+        query=options["q"],
         limit=options.get("limit", 25),
         partition=partition,
-        sort=_sort(spec, options.get("sort")),
+        sort=_sort(options.get("sort")),
         after=bookmark_place(options.get("bookmark")),
         stale=options.get("update") is False,
         counts=options.get("counts"),
-        ranges=_ranges(options.get("ranges")),
+        ranges=_ranges(options),
+        locale=options.get("locale"),
     )
 
 
-def _sort(spec: SearchSpec, value: Any) -> list[search.Key] | None:
-    """Nouveau knows the type of a field; here a field that has numbers is sorted by them."""
-    if value in (None, "relevance"):
-        return None
-    names = value if isinstance(value, list) else [value]
-    if not all(isinstance(name, str) and name.strip("-") for name in names):
-        raise query_parse_error("all items in sort parameter must be strings")
-    return [search.Key(name.removeprefix("-"), "any", name.startswith("-")) for name in names]
+def _sort(value: Any) -> list[str] | None:
+    return [value] if isinstance(value, str) else value or None
 
 
-def _ranges(value: Any) -> Any:
+def _ranges(options: Options) -> Any:
     """Nouveau's `[{"label", "min", "max"}]` as the texts that `_search` takes."""
-    if value is None:
+    if "ranges" not in options:
         return None
+    value = options["ranges"]
     if not isinstance(value, dict):
-        raise query_parse_error("Invalid value for ranges")
+        raise bad_request("invalid UTF-8 JSON")
     ranges: Options = {}
     for field, bands in value.items():
         if not isinstance(bands, list) or not all(isinstance(band, dict) for band in bands):
             raise query_parse_error("range values must be lists of objects")
-        ranges[field] = {str(band.get("label")): _range_text(band) for band in bands}
+        ranges[field] = {_label(band): _range_text(band) for band in bands}
     return ranges
 
 
 def _range_text(band: Options) -> str:
-    low, high = band.get("min", "-Infinity"), band.get("max", "Infinity")
-    if not all(isinstance(bound, int | float | str) for bound in (low, high)):
-        raise query_parse_error("min and max of a range must be numbers")
-    opening = "[" if band.get("min_inclusive", True) else "{"
-    closing = "]" if band.get("max_inclusive", True) else "}"
+    bounds = {name: _bound(band.get(name)) for name in ("min", "max")}
+    low, high = bounds["min"] or "-Infinity", bounds["max"] or "Infinity"
+    opening = "[" if _flag(band, "min_inclusive") else "{"
+    closing = "]" if _flag(band, "max_inclusive") else "}"
     return f"{opening}{low} TO {high}{closing}"
+
+
+def _label(band: Options) -> str:
+    label = band.get("label")
+    if label is None or isinstance(label, list | dict):
+        raise bad_request("Unable to process JSON")
+    return label if isinstance(label, str) else orjson.dumps(label).decode()
+
+
+def _flag(band: Options, name: str) -> bool:
+    flag = band.get(name, True)
+    if not isinstance(flag, bool) and flag is not None:
+        raise bad_request("Unable to process JSON")
+    return bool(flag)
+
+
+def _bound(value: Any) -> str | None:
+    """A number, which may be written as a text; None is open. Errors: 400."""
+    try:
+        return None if value is None else repr(float(value))
+    except (TypeError, ValueError):
+        raise bad_request("Unable to process JSON") from None
 
 
 def _counts(counts: Options | None, most: int) -> Options | None:
@@ -170,7 +226,7 @@ def info(request: Request) -> Response:
             "search_index": {
                 "num_docs": index.searcher.num_docs,
                 "update_seq": index.seq,
-                "purge_seq": 0,
+                "purge_seq": request.db.counts["purge_seq"] if index.seq >= request.db.update_seq else 0,
                 "disk_size": index.size_on_disk(),
                 "signature": spec.signature,
             },
@@ -184,6 +240,9 @@ def analyze(request: Request) -> Response:
     analyzer, text = options.get("analyzer"), options.get("text")
     if not (isinstance(analyzer, str) and isinstance(text, str)):
         raise bad_request("'text' and 'analyzer' fields must be non-empty strings")
+    for name, value in (("text", text), ("analyzer", analyzer)):
+        if not value:
+            raise bad_request(f"{name} must not be empty")
     return json_response({"tokens": searching.nouveau_terms(analyzer, text)})
 
 

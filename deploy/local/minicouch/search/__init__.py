@@ -8,7 +8,8 @@ from .facets import Facets, drilled
 from .groups import Group, Grouping, group_field, grouped
 from .highlights import Highlighting, matchers, of_document
 from .matching import Matching
-from .sorting import Hit, Key, Page, by_fields, by_relevance, load, parse_sort, typed
+from .nouveau_fields import check_facets, sort_keys, tree
+from .sorting import Hit, Key, Page, by_fields, by_relevance, load, parse_sort
 
 __all__ = [
     "Analyzers",
@@ -29,6 +30,7 @@ __all__ = [
     "answer",
     "by_fields",
     "by_relevance",
+    "check_facets",
     "drilled",
     "entry",
     "group_field",
@@ -38,5 +40,6 @@ __all__ = [
     "nouveau_entry",
     "of_document",
     "parse_sort",
-    "typed",
+    "sort_keys",
+    "tree",
 ]

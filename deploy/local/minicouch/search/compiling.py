@@ -177,7 +177,7 @@ class Compiler:
     def _range(self, name: str, node: RangeOf) -> tantivy.Query:
         low = "-Infinity" if node.low is None else node.low
         high = "Infinity" if node.high is None else node.high
-        if is_number(low) and is_number(high):
+        if not node.words and is_number(low) and is_number(high):
             return self.numbers(name, _limit(low), _limit(high), node.with_low, node.with_high)
         field = self._index.field("text", name)
         if field is None:

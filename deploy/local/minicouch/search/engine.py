@@ -6,6 +6,7 @@ is built again with twice as many.
 """
 
 import hashlib
+import itertools
 import math
 import re
 import shutil
@@ -25,7 +26,7 @@ from .analysis import KEYWORD, Analyzers
 from .answers import AnswerCache
 
 HEAP = 15_000_000
-FORMAT = 4
+FORMAT = 5
 SEPARATOR, GAP = "\x1f", "\x1e"
 MAX_SORT_TEXT = 200
 ORDER_BYTES, WHOLE_ORDERS = 8, ("", "b", "c")
@@ -57,6 +58,7 @@ class Entry:
     facets: dict[str, list[str]] = field(default_factory=dict)
     stored: dict[str, Any] = field(default_factory=dict)
     whole: set[str] = field(default_factory=set)  # texts that are one term as they are, whatever the analyzer
+    types: list[tuple[str, str]] = field(default_factory=list)  # of Nouveau's fields, which have one each
 
     @property
     def filled(self) -> bool:
@@ -100,8 +102,9 @@ def nouveau_entry(docid: str, seq: int, partition: str | None, emitted: Iterable
         if not _is_nouveau_name(found["name"]):
             refused.append(f'fields[{number}].name must match "{_NOUVEAU_NAME}"')
         kind, name, value = found["@type"], found["name"], found["value"]
+        made.types.append((name, kind.upper()))
         if kind == "stored" or found.get("store") is True:
-            _keep(made.stored, name, value)
+            _keep(made.stored, name, value if isinstance(value, str) else float(value))
         if kind == "double":
             made.numbers.setdefault(name, []).append(float(value))
         elif kind in ("text", "string"):
@@ -111,6 +114,8 @@ def nouveau_entry(docid: str, seq: int, partition: str | None, emitted: Iterable
             made.whole.add(name)
     if refused:
         raise bad_request(" and ".join(refused))
+    for values in (*made.numbers.values(), *(made.texts[name] for name in made.whole)):
+        values.sort()  # a document with several values is sorted by the least
     return made
 
 
@@ -189,6 +194,7 @@ class SearchIndex:
             return
         is_open = self.seq and self.size == state["size"]
         self.size, self.slots, self.multivalued = state["size"], state["slots"], set(state["multivalued"])
+        self.types = state["types"]
         if is_open:
             if self._last_commit() != self._commit_read:
                 self._refresh()
@@ -213,6 +219,7 @@ class SearchIndex:
         self.seq, self.size = 0, size
         self.slots: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.multivalued: set[str] = set()  # fields of which a document has more than one number
+        self.types: dict[str, str] = {}  # of Nouveau's fields: STRING, TEXT, DOUBLE or STORED
 
     def grow(self) -> None:
         self._start(self.size * 2)
@@ -271,12 +278,14 @@ class SearchIndex:
     def apply(
         self, entries: Iterable[Entry], gone: Iterable[str], seq: int, unknown: Collection[str] = ()
     ) -> None:
-        """Replace documents, remove others, and be at `seq`; `unknown` are not looked for. Errors: SlotsFull, with nothing changed.
+        """Replace documents, remove others, and be at `seq`; `unknown` are not looked for. Errors: SlotsFull, and 400 for a field of Nouveau's
+        that has another type in an earlier document; with nothing changed.
 
         What is indexed already as it is stays untouched: each commit adds a segment and empties the caches, so that
         changes of fields that no index function reads (the stock of a product that is sold) would make searches slow.
         """
         changed, removed = list(entries), list(gone)
+        self.types = self._with_types(changed)
         if self.seq:
             changed = [
                 made
@@ -288,6 +297,13 @@ class SearchIndex:
             self._commit(changed, removed)
         self.seq = seq
         self._write_state()
+
+    def _with_types(self, entries: list[Entry]) -> dict[str, str]:
+        types = dict(self.types)
+        for name, kind in itertools.chain.from_iterable(made.types for made in entries):
+            if types.setdefault(name, kind) != kind:
+                raise bad_request(f"field {name} is of type {kind} not {types[name]}")
+        return types
 
     def _commit(self, changed: list[Entry], removed: list[str]) -> None:
         with self._index.writer(HEAP, 1) as writer:
@@ -313,6 +329,7 @@ class SearchIndex:
             "size": self.size,
             "slots": self.slots,
             "multivalued": sorted(self.multivalued),
+            "types": self.types,
         }
         fresh = self._state_path.with_suffix(".new")
         fresh.write_bytes(orjson.dumps(state))

@@ -23,7 +23,7 @@ _counters = ThreadPoolExecutor(4, "count")
 
 
 class Matching:
-    """A query with `filters`, which do not score, over one state of an index."""
+    """A query with `filters`, which do not score, over one state of an index; `tree` is what `text` says, where it is not as `parse` has it."""
 
     def __init__(
         self,
@@ -32,10 +32,11 @@ class Matching:
         compiler: Compiler,
         text: str,
         filters: Sequence[tantivy.Query] = (),
+        tree: Node | None = None,
     ) -> None:
         self.index, self.searcher, self.compiler = index, searcher, compiler
         self.text, self.filters = text, [tantivy.Query.const_score_query(each, 0.0) for each in filters]
-        self.tree: Node = parse(text)
+        self.tree: Node = parse(text) if tree is None else tree
         if self.is_large:
             patterns.learn(index, searcher, compiler, self.tree)
         self._asked: dict[str, Any] = {}

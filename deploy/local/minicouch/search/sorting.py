@@ -1,7 +1,7 @@
 """Orders of hits: by relevance, or by fields; numbers come from columns, texts are read only where they decide."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -20,7 +20,7 @@ Address = tantivy.DocAddress
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One sort criterion: a field of `kind` number or text (or any: as it is indexed), or `score` or `doc`."""
+    """One sort criterion: a field of `kind` number or text (`_id` among them), or `score` or `doc`."""
 
     name: str
     kind: str
@@ -44,17 +44,7 @@ def parse_sort(value: Any) -> list[Key]:
     if value in (None, "relevance", []):
         return []
     items = value if isinstance(value, list) else [value]
-    return [item if isinstance(item, Key) else _parse_key(item) for item in items]
-
-
-def typed(index: SearchIndex, keys: list[Key]) -> list[Key]:
-    """The criteria with the kind each field has in the index."""
-    return [
-        replace(key, kind="number" if index.field("number", key.name) else "text")
-        if key.kind == "any"
-        else key
-        for key in keys
-    ]
+    return [_parse_key(item) for item in items]
 
 
 def _parse_key(item: Any) -> Key:
@@ -177,6 +167,8 @@ def _coarse(
         return [score for score, _ in scored]
     if key.kind == "doc":
         return [address.doc for _, address in scored]
+    if key.name == "_id":
+        return [0.0] * len(scored)
     values = _column(index, searcher, [address for _, address in scored], key)
     return [-1 if value is None and key.kind == "text" else value or 0 for value in values]
 
@@ -206,6 +198,8 @@ def _candidates(coarse: list[float], key: Key, limit: int, after: list[Any] | No
 
 
 def _rough(key: Key, value: Any) -> float:
+    if key.name == "_id":
+        return 0
     if key.kind != "text":
         return value or 0
     return -1 if value is None else order_prefixes(value)[0]
@@ -238,7 +232,7 @@ def _values(
     if key.kind == "doc":
         return [address.doc for _, address in scored]
     if key.kind == "text":
-        return [(hit.texts or {}).get(key.name) for hit in hits]
+        return [hit.docid if key.name == "_id" else (hit.texts or {}).get(key.name) for hit in hits]
     # Lucene sorts documents without the number as if it were zero.
     return [
         0.0 if value is None else value for value in _column(index, searcher, [a for _, a in scored], key)

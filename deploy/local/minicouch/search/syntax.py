@@ -46,7 +46,7 @@ class Regexp:
 
 @dataclass(frozen=True, slots=True)
 class RangeOf:
-    """Bounds of None are open."""
+    """Bounds of None are open; `words` are compared as text, even if they look like numbers."""
 
     field: str | None
     low: str | None
@@ -54,6 +54,7 @@ class RangeOf:
     with_low: bool
     with_high: bool
     boost: float = 1.0
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +86,7 @@ MAX_CLAUSES = 1024
 @lru_cache(maxsize=1024)
 def parse(query: str) -> Node:
     """The tree of a query. Errors: 400 as Cloudant words them."""
-    parser = _Parser(query)
-    node = parser.clauses(None, 0)
-    parser.skip_space()
-    if not parser.done:
-        raise parser.wrong()
-    return node
+    return Parser(query).whole()
 
 
 def unescape(text: str) -> str:
@@ -101,10 +97,19 @@ def unescape(text: str) -> str:
     )
 
 
-class _Parser:
+class Parser:
+    word_pattern = _WORD
+
     def __init__(self, query: str) -> None:
         self.query = query
         self.at = 0
+
+    def whole(self) -> Node:
+        node = self.clauses(None, 0)
+        self.skip_space()
+        if not self.done:
+            raise self.wrong()
+        return node
 
     @property
     def done(self) -> bool:
@@ -129,7 +134,11 @@ class _Parser:
         for word in words:
             if self.query.startswith(word, self.at):
                 end = self.at + len(word)
-                if not word.isalpha() or end >= len(self.query) or not _WORD.match(self.query, end):
+                if (
+                    not word.isalpha()
+                    or end >= len(self.query)
+                    or not self.word_pattern.match(self.query, end)
+                ):
                     self.at = end
                     return word
         return None
@@ -173,12 +182,15 @@ class _Parser:
         if self.take("*:"):
             field = "*"
         else:
-            named = self.match(_WORD)
+            named = self.match(self.word_pattern)
             if named and self.take(":"):
                 field = unescape(named[0])
                 self.skip_space()
             else:
                 self.at = start
+        return self.group_or_simple(field, depth)
+
+    def group_or_simple(self, field: str | None, depth: int) -> Node:
         if self.take("("):
             node = self.clauses(field, depth + 1)
             if not self.take(")"):
@@ -197,14 +209,14 @@ class _Parser:
             if not found:
                 raise self.wrong()
             return self.boosted(Regexp(field, found[1].replace("\\/", "/")))
-        found = self.match(_WORD)
+        found = self.match(self.word_pattern)
         if not found or found[0] in ("AND", "OR", "NOT"):
             self.at = found.start() if found else self.at
             raise self.wrong()
         return self.word(field, found[0])
 
     def word(self, field: str | None, raw: str) -> Node:
-        parts = _wildcard_parts(raw)
+        parts = wildcard_parts(raw)
         if any(wild for _, wild in parts):
             return self.boosted(Wildcard(field, parts))
         edits = None
@@ -216,14 +228,17 @@ class _Parser:
         return node
 
     def phrase(self, field: str | None) -> Node:
-        found = self.match(_QUOTED)
-        if not found:
-            raise self.wrong()
-        slop = 0
+        text, slop = self.quoted(), 0
         if self.take("~"):
             number = self.match(_NUMBER)
             slop = int(float(number[0])) if number else 0
-        return self.boosted(Phrase(field, unescape(found[1]), slop))
+        return self.boosted(Phrase(field, text, slop))
+
+    def quoted(self) -> str:
+        found = self.match(_QUOTED)
+        if not found:
+            raise self.wrong()
+        return unescape(found[1])
 
     def range_of(self, field: str | None) -> Node:
         with_low = self.take("[", "{") == "["
@@ -256,7 +271,7 @@ class _Parser:
         return replace(node, boost=node.boost * float(number[0]))
 
 
-def _wildcard_parts(raw: str) -> tuple[tuple[str, bool], ...]:
+def wildcard_parts(raw: str) -> tuple[tuple[str, bool], ...]:
     if "*" not in raw and "?" not in raw:
         return ((unescape(raw), False),)
     parts: list[tuple[str, bool]] = []

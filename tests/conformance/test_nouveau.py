@@ -152,6 +152,14 @@ def test_a_field_whose_name_it_does_not_take_keeps_the_index_from_being_built(co
         ("english", "The red Pans", ["red", "pan"]),
         ("keyword", "Red Pan", ["Red Pan"]),
         ("simple_asciifolding", "Café 9", ["cafe"]),
+        ("simple_asciifolding", "Ærøskøbing Straße ひらがな", ["aeroskobing", "strasse", "ひらがな"]),
+        ("english", "generously happily one x-ray", ["gener", "happili", "on", "x", "rai"]),
+        (
+            "english",
+            "relational conditions flies agreed hopping adoption",
+            ["relat", "condit", "fli", "agre", "hop", "adopt"],
+        ),
+        ("standard", "x" * 300 + " y", ["x" * 255, "x" * 45, "y"]),
     ],
 )
 def test_analysis(couch, path: str, analyzer: str, text: str, tokens: list[str]) -> None:
@@ -159,10 +167,20 @@ def test_analysis(couch, path: str, analyzer: str, text: str, tokens: list[str])
     assert (answer.status_code, answer.json()) == (200, {"tokens": tokens})
 
 
-@pytest.mark.parametrize("body", [{"text": "a"}, {"analyzer": "standard"}, {"analyzer": "none", "text": "a"}])
-def test_what_cannot_be_analyzed(couch, path: str, body: Any) -> None:
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"text": "a"}, "'text' and 'analyzer' fields must be non-empty strings"),
+        ({"analyzer": "standard"}, "'text' and 'analyzer' fields must be non-empty strings"),
+        ({"analyzer": "none", "text": "a"}, "none is not a valid analyzer name"),
+        ({"analyzer": "portuguese", "text": "a"}, "portuguese is not a valid analyzer name"),
+        ({"analyzer": "standard", "text": ""}, "text must not be empty"),
+        ({"analyzer": "", "text": "a"}, "analyzer must not be empty"),
+    ],
+)
+def test_what_cannot_be_analyzed(couch, path: str, body: Any, reason: str) -> None:
     answer = couch.post("/_nouveau_analyze", body)
-    assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+    assert (answer.status_code, answer.json()) == (400, {"error": "bad_request", "reason": reason})
 
 
 def test_analysis_is_asked_by_post(couch, path: str) -> None:

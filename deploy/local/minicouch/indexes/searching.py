@@ -12,7 +12,7 @@ import orjson
 
 from .. import javascript, search
 from ..documents.database import Database
-from ..errors import CouchError, not_found
+from ..errors import CouchError, bad_request, not_found
 from ..search import Hit, SearchIndex
 from ..store import StoredDoc
 from .indexing import build_once, never_indexed
@@ -118,12 +118,23 @@ def nouveau_terms(analyzer: str, text: str) -> list[str]:
     return search.Analyzers(_of_lucene_9(analyzer)).of("default").terms(text)
 
 
-NOUVEAU_STANDARD = {"name": "standard", "stopwords": []}
+NOUVEAU_STANDARD = {"name": "standard", "stopwords": [], "splits": True}
+_NOUVEAU_ANALYZERS = frozenset(
+    (
+        "arabic armenian basque bulgarian catalan chinese cjk classic czech danish dutch email english finnish french galician german "
+        "hindi hungarian indonesian irish italian japanese keyword latvian norwegian persian polish portugese romanian russian simple "
+        "simple_asciifolding spanish standard swedish thai turkish whitespace"
+    ).split()
+)
 
 
 def _of_lucene_9(analyzer: Any) -> Any:
-    """The analyzer that Nouveau means: its `standard` keeps stop words, which Cloudant's, of Lucene 4, leaves out."""
-    return NOUVEAU_STANDARD if analyzer == "standard" else analyzer
+    """The analyzer that Nouveau means: its `standard` keeps stop words, which Cloudant's, of Lucene 4, leaves out. Errors: 400."""
+    if not isinstance(analyzer, str) or analyzer not in _NOUVEAU_ANALYZERS:
+        raise bad_request(f"{analyzer} is not a valid analyzer name")
+    if analyzer == "standard":
+        return NOUVEAU_STANDARD
+    return {"name": "portuguese" if analyzer == "portugese" else analyzer, "splits": True}
 
 
 def _signature(*shape: Any) -> str:

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import tantivy
 
 from ..errors import bad_request
+from . import porter
 from .stopwords import STOPWORDS
 
 MAX_TERM = 255
+_LONG = re.compile(rf"\w{{{MAX_TERM}}}(?=\w)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CJK = "\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 # Words as Unicode's UAX #29 cuts them: apostrophes, dots and colons inside words and numbers, ideographs one by one.
@@ -101,9 +103,24 @@ KEYWORD = Analyzer(lambda text: [Token(text, 0, 0, len(text))], False, lambda te
 """A text is one term as it is."""
 
 
-def analyzer(name: str, stopwords: list[str] | None = None) -> Analyzer:
-    """The analyzer of that name. Errors: 400 for an unknown one."""
-    return _analyzer(name, None if stopwords is None else tuple(stopwords))
+def analyzer(name: str, stopwords: list[str] | None = None, *, splits: bool = False) -> Analyzer:
+    """The analyzer of that name. What is longer than a term may be is left out, as in Lucene 4, or `splits`, as in Lucene 9. Errors: 400 for
+    an unknown one."""
+    made = _analyzer(name, None if stopwords is None else tuple(stopwords))
+    return _splitting(made) if splits and name not in ("keyword", "classic") else made
+
+
+def _splitting(whole: Analyzer) -> Analyzer:
+    """A text is analysed with its long words in pieces; where it has none, which is almost always, as it is."""
+
+    def tokens(text: str) -> Tokens:
+        return whole.tokens(_in_pieces(text))
+
+    return Analyzer(tokens, whole.folds, lambda text: whole.places(_in_pieces(text)))
+
+
+def _in_pieces(text: str) -> str:
+    return text if len(text) <= MAX_TERM else _LONG.sub(r"\g<0> ", text)
 
 
 @lru_cache(maxsize=64)
@@ -147,13 +164,19 @@ def _of_words(
 
 def _of_language(language: str, stopwords: tuple[str, ...] | None) -> Analyzer:
     stops = frozenset(STOPWORDS.get(language, ()) if stopwords is None else stopwords)
-    stem = _stemmer(language) if language in _STEMMERS else lambda term: term
+    stem = _stem_of(language)
 
     def tokens(text: str) -> Tokens:
         found = _cut(_WORDS, text, _without_possessive if language == "english" else str.lower, stops)
         return [Token(stem(token.term), token.position, token.start, token.end) for token in found]
 
     return Analyzer(tokens, True)
+
+
+def _stem_of(language: str) -> Callable[[str], str]:
+    if language == "english":
+        return porter.stem
+    return _stemmer(language) if language in _STEMMERS else str
 
 
 def _stemmer(language: str) -> Callable[[str], str]:
@@ -179,7 +202,31 @@ def _without_possessive(term: str) -> str:
 
 
 def _ascii(term: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKD", term.lower()) if not unicodedata.combining(c))
+    term = term.lower()
+    return term if term.isascii() else "".join(map(_folded, term))
+
+
+@lru_cache(4096)
+def _folded(letter: str) -> str:
+    """A letter without its marks, if it is one of ASCII's then."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(c))
+    return plain if plain.isascii() else _ASCII_OF.get(letter, letter)
+
+
+_ASCII_OF = {
+    "æ": "ae",
+    "œ": "oe",
+    "ø": "o",
+    "ß": "ss",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ł": "l",
+    "ħ": "h",
+    "ı": "i",
+    "ŧ": "t",
+    "ŋ": "n",
+}
 
 
 def _bigrams(text: str) -> Tokens:
@@ -215,5 +262,6 @@ def _defined(definition: Any) -> Analyzer:
     if isinstance(definition, str):
         return analyzer(definition)
     if isinstance(definition, dict) and isinstance(definition.get("name"), str):
-        return analyzer(definition["name"], definition.get("stopwords"))
+        splits = definition.get("splits") is True
+        return analyzer(definition["name"], definition.get("stopwords"), splits=splits)
     raise bad_request("analyzer must be a string or an object with a name")

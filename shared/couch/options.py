@@ -1,6 +1,6 @@
 """What a query may name besides its index."""
 
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 
 class FindOptions(TypedDict, total=False):
@@ -14,7 +14,8 @@ class FindOptions(TypedDict, total=False):
 
 
 class PageOptions(TypedDict, total=False):
-    """Of a view that is read in pages. `start` and `end` are keys, `start_key_doc_id` the document to begin at among rows of the same key."""
+    """Of a view that is read in pages. `start` and `end` are keys, `start_key_doc_id` the document to begin at among rows of the same key.
+    With `update` "false" the index answers as it is: nobody has it take in what was written since."""
 
     key: Any
     keys: list[Any]
@@ -25,6 +26,7 @@ class PageOptions(TypedDict, total=False):
     include_docs: bool
     descending: bool
     allow_stale: bool
+    update: Literal["true", "false", "lazy"]
 
 
 class ViewOptions(PageOptions, total=False):

@@ -124,7 +124,7 @@ def lookup(
 ) -> dict[str, Any]:
     """{found: products as they are bought by each id, missing: ids}, in the order asked; what the shop does not show is missing. `costs`: with
     what one costs the shop."""
-    known = deps.catalogue.all_by_productid(productids)
+    known = deps.catalogue.all_to_sell(productids)
     docs = {each: doc for each, doc in known.items() if is_public(doc)}
     there = [each for each in dict.fromkeys(productids) if each in docs]
     offers = [offered(docs[each], each, context) for each in there]

@@ -355,12 +355,15 @@ def deduplicate_moved(
 def by_any_id(docs: Iterable[Product]) -> dict[str, Product]:
     """Products by all that they are found by: their productid, before that the SKUs of their variants, before that those that they had."""
     docs = list(docs)
-    found: dict[str, Product] = {}
-    for doc in docs:
-        found |= dict.fromkeys(doc.get("former_skus", ()), doc)
-    for doc in docs:
-        found |= dict.fromkeys(skus_of(doc), doc)
-    return found | {doc["productid"]: doc for doc in docs}
+    former = {sku: doc for doc in docs for sku in doc.get("former_skus", ())}
+    return former | by_own_id(docs)
+
+
+def by_own_id(docs: Iterable[Product]) -> dict[str, Product]:
+    """Products by what they are called now: their productid, before that the SKUs of their variants."""
+    docs = list(docs)
+    variants = {sku: doc for doc in docs for sku in skus_of(doc)}
+    return variants | {doc["productid"]: doc for doc in docs}
 
 
 def is_product(doc: Document) -> TypeGuard[Product]:

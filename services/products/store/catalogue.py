@@ -1,7 +1,7 @@
 """Reads and writes of products and their price history."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 from services.products.declarations.product import Product
 from services.products.declarations.related_documents import PriceChange, ProductNote
@@ -29,10 +29,11 @@ from services.products.documents import (
     price_prefix,
 )
 from services.products.rules.categories import below
-from services.products.rules.product import by_any_id, deduplicate_moved, is_product, supersedes
+from services.products.rules.product import by_any_id, by_own_id, deduplicate_moved, is_product, supersedes
 from services.products.rules.publishing import is_public, words_of
 from services.products.rules.variants import skus_of
 from services.products.search_indexes import search_indexes
+from services.products.store.indexed_ids import IndexedIds
 from services.products.translations import translated
 from shared.couch import (
     Changes,
@@ -71,18 +72,20 @@ class Catalogue:
         languages: Sequence[str] = ("en",),
         read_in: str = "",
         groups: tuple[str, ...] = (),
+        indexed: IndexedIds | None = None,
     ) -> None:
         """`languages` are the shop's, its own first; `read_in` is the one that products are read in, "" its own: they are to be shown then,
         never written. `groups` are the customer groups whose prices sort and filter."""
         self._database, self._languages, self.read_in = database, tuple(languages), read_in
         self.groups: Final = groups
+        self._indexed = indexed or IndexedIds()
         searched = read_in if read_in in languages else languages[0]
         self._search, self._search_in_category = search_indexes(languages[0], searched, groups)
         self.language: Final = self._search.language
 
     def in_language(self, language: str) -> "Catalogue":
         """The same for reading in a language: where a product is translated, what it says there."""
-        return Catalogue(self._database, self._languages, language, self.groups)
+        return Catalogue(self._database, self._languages, language, self.groups, self._indexed)
 
     @property
     def is_sorted_by_search(self) -> bool:
@@ -173,6 +176,21 @@ class Catalogue:
             return {}
         found = by_any_id(deduplicate_moved(self._places(productids, allow_stale=allow_stale)))
         return {each: found[each] for each in productids if each in found}
+
+    def all_to_sell(self, productids: Sequence[str]) -> dict[str, Product]:
+        """P4: the same for baskets and orders. Each order writes to this database, and the next would have the index take that in first: it is
+        asked as it is for what it is known to have. 1 global query, 1 more when something has left it.
+        """
+        if not productids or not self._indexed.have_all(productids):
+            found = self.all_by_productid(productids)
+            own = by_own_id(found.values())
+            self._indexed.add(each for each in found if each in own)
+            return found
+        found = by_own_id(deduplicate_moved(self._places(productids, update="false")))
+        if all(each in found for each in productids):
+            return {each: found[each] for each in productids}
+        self._indexed.remove(productids)
+        return self.all_by_productid(productids)
 
     def copies(self, productid: str, expected_id: str | None = None) -> list[Product]:
         """The documents of one product, or of that whose SKU it is: two while it is being moved, the newer place first. 1 global query
@@ -328,9 +346,15 @@ class Catalogue:
         """Ids of what changed since a place in the changes feed, for the worker. 1 read."""
         return self._database.changes(since, limit=limit, include_docs=False)
 
-    def _places(self, productids: Sequence[str], *, allow_stale: bool = False) -> list[Product]:
+    def _places(
+        self,
+        productids: Sequence[str],
+        *,
+        allow_stale: bool = False,
+        update: Literal["true", "false"] = "true",
+    ) -> list[Product]:
         rows = self._database.across_partitions.view(
-            BY_PRODUCTID, keys=list(productids), include_docs=True, allow_stale=allow_stale
+            BY_PRODUCTID, keys=list(productids), include_docs=True, allow_stale=allow_stale, update=update
         )
         return list({doc["_id"]: doc for doc in self._followed(rows)}.values())
 

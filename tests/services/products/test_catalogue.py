@@ -17,6 +17,7 @@ from shared.couch import DatabaseUnavailable
 from shared.settings import load
 from tests.processes import free_port
 from tests.services.products.conftest import ADMIN, Shop, eventually, open_as_worker, product, token
+from tests.services.products.variants import edit, shirt
 
 LAMPS = ["Home", "Lighting", "Lamps"]
 
@@ -250,6 +251,65 @@ def test_lookup_tells_found_from_missing(shop: Shop):
     assert [each["productid"] for each in answer.json["found"]] == ["l2", "l1"]
     assert answer.json["missing"] == ["nope"]
     assert answer.calls == {"global": 1}
+
+
+def test_what_was_looked_up_before_is_asked_of_the_index_as_it_is(
+    shop: Shop, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    """Each order writes movements, which the index would have to take in for the next one."""
+    shop.load([product("often"), product("seldom")])
+    deps, asked = open_as_worker(environment), []
+    client = deps.catalogue._database._client
+    call = client.call
+
+    def record(operation, **arguments):
+        asked.append((operation, arguments.get("update", "true")))
+        return call(operation, **arguments)
+
+    monkeypatch.setattr(client, "call", record)
+    for productids in ([], ["often"], ["often"], ["often", "seldom"], ["often", "seldom"], ["often", "nope"]):
+        found = deps.catalogue.all_to_sell(productids)
+        assert list(found) == [each for each in productids if each != "nope"]
+    assert asked == [
+        ("post_view", "true"),
+        ("post_view", "false"),
+        ("post_view", "true"),
+        ("post_view", "false"),
+        ("post_view", "true"),
+    ]
+
+
+def test_a_look_up_again_finds_what_has_changed_since(shop: Shop):
+    """Its price, its place, and who has its SKU; or that it is gone."""
+    shop.load([product("cup"), product("pot"), product("pan"), shirt("tee"), product("gone")])
+    asked = {"productids": ["cup", "pot", "pan", "tee-L-red", "gone"]}
+
+    def look_up() -> dict[str, dict]:
+        answer = shop.request("POST", "/v1/products/lookup", asked)
+        return {each["sku"]: each for each in answer.json["found"]}
+
+    for _ in range(2):
+        assert len(look_up()) == 5
+    variants = shop.ok("/v1/products/tee")["variants"]
+    for productid, changes in (
+        ("cup", {"price": {"amount": 700, "currency": "GBP"}}),
+        ("pot", {"taxonomy": ["Home", "Moved"]}),
+        ("pan", {"taxonomy": ["Home", "Moved"]}),
+        ("pan", {"taxonomy": ["Home", "Moved", "Again"]}),
+        ("tee", {"variants": [each for each in variants if each["sku"] != "tee-L-red"]}),
+    ):
+        assert edit(shop, productid, **changes).status == 200
+    other = shirt("other")
+    other["variants"][0]["sku"] = "tee-L-red"
+    assert shop.admin("POST", "/v1/products", other).status == 201
+    etag = shop.get("/v1/products/gone").headers["ETag"]
+    assert shop.admin("DELETE", "/v1/products/gone", If_Match=etag).status == 204
+    found = look_up()
+    assert found.keys() == {"cup", "pot", "pan", "tee-L-red"}
+    assert found["cup"]["price"]["amount"] == 700
+    assert found["pot"]["taxonomy"] == ["Home", "Moved"]
+    assert found["pan"]["taxonomy"] == ["Home", "Moved", "Again"]
+    assert found["tee-L-red"]["productid"] == "other"
 
 
 def test_only_admins_write(shop: Shop):

@@ -44,7 +44,7 @@ def customer(deps: Dependencies, userid: str) -> dict[str, Any]:
 
 def documents_of(deps: Dependencies, userid: str) -> list[Doc]:
     """Of an account that there is or was. 1 partition query. Raises NoSuchUser."""
-    docs = deps.store.documents_of(userid)
+    docs = deps.store.documents_of_account(userid)
     if not USER.among(docs):
         raise NoSuchUser("There is no such account.")
     return docs

@@ -26,7 +26,7 @@ _MAX_ROUNDS = 5
 
 def export(deps: Dependencies, userid: str, *, allow_closed: bool = False) -> dict[str, Any]:
     """All there is of a person, notes of staff too. Raises Unavailable while orders or products is away: an export is whole or not at all."""
-    docs = deps.store.documents_of(userid)
+    docs = deps.store.documents_of_account(userid)
     user = present_user(docs) if allow_closed else live_user(docs)
     docs += deps.store.stock_alerts_of(email_digest(user["email"]))
     return {

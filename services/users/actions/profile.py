@@ -29,7 +29,7 @@ _SHOWN = frozenset(kind.name for kind in (USER, ADDRESS, PREFERENCES, PAYMENT_ME
 
 def whole_profile(deps: Dependencies, userid: str) -> tuple[dict[str, Any], list[Doc]]:
     """Profile, addresses, preferences, payment methods and basket; and all documents of the person. 1 partition query."""
-    docs = deps.store.documents_of(userid)
+    docs = deps.store.documents_of_account(userid)
     return profile_of(docs), docs
 
 

@@ -124,7 +124,7 @@ def change_me(changes: dict[str, Any]) -> Response:
     """Change name, e-mail or password"""
     deps = dependencies()
     requester = current_user()
-    docs = deps.store.documents_of(requester.userid)
+    docs = deps.store.documents_of_account(requester.userid)
     user = live_user(docs)
     only = check_if_match(etag_of(*revisions_shown(docs)))
     changed = act.change_account(deps, requester, changes, user, only=only)

@@ -21,7 +21,7 @@ internal = Blueprint("internal", __name__, url_prefix="/v1/internal", descriptio
 def checkout(userid: str) -> Response:
     """Who buys and where to: one partition query"""
     deps = dependencies()
-    return json_answer(checkout_of(deps.store.documents_of(userid)))
+    return json_answer(checkout_of(deps.store.documents_of_account(userid)))
 
 
 @internal.post("/users/<string:userid>/basket/clear")

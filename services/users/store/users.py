@@ -16,6 +16,7 @@ from services.users.documents import (
     STAFF,
     STOCK_ALERT,
     STOCK_ALERTS,
+    USER,
     VIEWED_PRODUCT,
     Address,
     StockAlert,
@@ -40,6 +41,7 @@ from shared.couch import (
     UpdateConflict,
     Written,
 )
+from shared.errors import Unavailable
 
 _PAGE_SIZE = 200
 _UNSYNCED = ("sync", "session-", "token-")
@@ -60,6 +62,14 @@ class UserStore:
     def documents_of(self, userid: str) -> list[Doc]:
         """U1: all documents of a person. 1 partition query."""
         return self.database.partition(user_partition(userid)).all()
+
+    def documents_of_account(self, userid: str) -> list[Doc]:
+        """The same of who has an account, or had one. 1 partition query, and 1 read where the account is not among them: raises Unavailable
+        when it is there, for such a list is one node's and may be behind."""
+        docs = self.documents_of(userid)
+        if not USER.among(docs) and self.user(userid) is not None:
+            raise Unavailable("The account is not everywhere yet; try again.", retry_after=1)
+        return docs
 
     def documents_between(self, start: str, end: str, limit: int) -> list[Doc]:
         """Documents from one id to another, those of a person together. 1 global query."""

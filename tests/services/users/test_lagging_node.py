@@ -1,10 +1,11 @@
-"""A node of a cluster whose list of staff is behind, and which alone takes what the others refuse: CouchDB says 202 then. The stand-in for
+"""A node of a cluster whose lists are behind, and which alone takes what the others refuse: CouchDB says 202 then. The stand-in for
 it does so."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.forwarding import Forward, Response, forwarding
@@ -13,7 +14,7 @@ from tests.services.users.conftest import Api, log_in
 
 @dataclass
 class Node:
-    """In front of the database. While it `lags`, its list of staff is as it was; while it is `alone`, its writes of one document are 202."""
+    """In front of the database. While it `lags`, its list of staff is as it was, and its lists of people lack their accounts; while it is `alone`, its writes of one document are 202."""
 
     lags: bool = False
     alone: bool = False
@@ -25,6 +26,10 @@ class Node:
                 self.staff[body] = forward()
             return self.staff[body]
         status, headers, content = forward()
+        if self.lags and "/_partition/user" in path:
+            found = orjson.loads(content)
+            rows = [row for row in found["rows"] if not row["id"].endswith(":auth")]
+            content = orjson.dumps({**found, "rows": rows})
         return (202 if self.alone and (method, status) == ("PUT", 201) else status), headers, content
 
 
@@ -66,3 +71,26 @@ def test_a_change_of_one_version_that_too_few_nodes_took_is_not_told_as_made(
     node.alone = False
     assert (unsure.status_code, unsure.headers.get("Retry-After")) == (503, "1")
     assert of_any.status_code == 200, "who names no version excludes nobody"
+
+
+def test_an_account_that_a_node_does_not_list_yet_is_behind_and_not_closed(
+    admin, person, behind, node, environment
+):
+    ann = person()
+    path = f"/v1/admin/customers/{ann.userid}"
+    service = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
+    asked = [
+        lambda base: Api(base, ann.token).get("/v1/users/me"),
+        lambda base: Api(base, ann.token).patch("/v1/users/me", {"name": "Anna"}),
+        lambda base: Api(base, ann.token).get("/v1/users/me/export"),
+        lambda base: Api(base, admin.token).get(path),
+        lambda base: Api(base, headers=service).get(f"/v1/internal/users/{ann.userid}/checkout"),
+    ]
+    node.lags = True
+    answers = [ask(behind) for ask in asked]
+    nobodys = Api(behind, admin.token).get(f"/v1/admin/customers/{'0' * 26}")
+    node.lags = False
+    for answer in answers:
+        assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "1"), answer.url
+    assert nobodys.status_code == 404
+    assert Api(behind, ann.token).get("/v1/users/me").status_code == 200

@@ -15,6 +15,7 @@ from services.users.store import UserStore
 from shared.clock import timestamp
 from tests.processes import free_port
 from tests.services.users.conftest import Api, calls, log_in
+from tests.waiting import eventually
 
 PATH = "/v1/users/me/basket"
 
@@ -68,6 +69,7 @@ def goods_named(productid, amount=1000, stock=10):
 def sell(products, productid, **more):
     answer = products.post("/v1/products", goods_named(productid, **more))
     assert answer.status_code == 201, answer.text
+    eventually(lambda: products.get(f"/v1/products/{productid}").ok)
 
 
 def test_a_line_has_todays_price_and_stock(products, person):
@@ -92,6 +94,7 @@ def test_a_product_that_is_gone_stays_visible_and_costs_nothing(products, person
     ann = person()
     ann.put(f"{PATH}/toaster", {"quantity": 1})
     assert products.delete("/v1/products/toaster").status_code == 204
+    eventually(lambda: not ann.get(PATH).json()["items"][0]["available"])
     basket = ann.get(PATH).json()
     assert (basket["items"][0]["available"], basket["items"][0]["price"], basket["totals"]) == (
         False,

@@ -12,6 +12,7 @@ from services.users.documents import DESIGN, seen_partition
 from shared.clock import iso, now
 from shared.couch import document_id
 from tests.services.users.test_conflicts import diverge
+from tests.waiting import eventually
 
 PATH = "/v1/users/me/viewed"
 
@@ -72,7 +73,7 @@ def test_what_was_seen_a_month_ago_is_not_shown_and_is_removed(person, database,
     ann.put(f"{PATH}/new")
     doc = database.get(docid(ann, "old"))
     database.put({**doc, "expires": iso(now() - timedelta(hours=1))})
-    assert seen(ann) == ["new"]
+    eventually(lambda: seen(ann) == ["new"])
     assert remove_expired(deps) >= 1
     assert [each["productid"] for each in database.partition(seen_partition(ann.userid)).all()] == ["new"]
 

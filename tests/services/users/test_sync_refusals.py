@@ -15,6 +15,7 @@ from tests.services.users.sync_devices import (
     push,
     users_url,
 )
+from tests.waiting import eventually
 
 __all__ = ["goods", "products", "users_url"]
 
@@ -81,6 +82,7 @@ def test_what_the_api_would_refuse_is_refused_for_each_document_and_the_others_g
     [row] = push(ann, {**made(doc["_id"]), **doc}, good)
     assert (row["id"], row["error"]) == (doc["_id"], "forbidden")
     assert row["reason"]
+    eventually(lambda: good["_id"] in partition(database, ann))
     after = {key: row["doc"] for key, row in partition(database, ann).items()}
     assert after.pop(good["_id"])["productid"] == goods[2]
     after.pop("sync")

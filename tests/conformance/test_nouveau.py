@@ -102,6 +102,12 @@ def test_partitions_and_refusals(couch, path: str) -> None:
     assert in_body["total_hits"] == 12, "only the address names a partition"
     beside = couch.post(path + "/_design/p/_nouveau/all?partition=b", {"q": "name:pan"}).json()
     assert ids(beside) == ids(inside)
+    for address, reason in (
+        ("a/_design/p/_nouveau/all?q=x&partition=b", "Conflicting value for `partition` in query string"),
+        ("_x/_design/p/_nouveau/all?q=x", "Partition must not start with an underscore"),
+    ):
+        refused = couch.get(f"{path}/_partition/{address}")
+        assert (refused.status_code, refused.json()["reason"]) == (400, reason)
     assert couch.get(path + "/_design/g/_nouveau/all").json()["reason"] == "q parameter is mandatory"
     assert couch.get(path + "/_design/g/_nouveau/all?q=x&limit=0").status_code == 400
     assert couch.get(path + "/_design/g/_nouveau/none?q=x").status_code == 404

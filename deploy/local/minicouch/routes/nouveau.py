@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from .. import mango, search
+from ..documents.ids import check_partition
 from ..errors import CouchError, bad_request, query_parse_error
 from ..http.messages import Request, Response, json_response
 from ..http.routing import Route
@@ -138,7 +139,7 @@ def _from_query(name: str, value: str) -> Any:
 def _question(request: Request, options: Options) -> Question:
     if "q" not in options:
         raise query_parse_error("q parameter is mandatory")
-    partition = request.params.get("partition", request.query.get("partition"))
+    partition = _partition(request)
     return Question(
         query=options["q"],
         limit=options.get("limit", 25),
@@ -150,6 +151,17 @@ def _question(request: Request, options: Options) -> Question:
         ranges=_ranges(options),
         locale=options.get("locale"),
     )
+
+
+def _partition(request: Request) -> str | None:
+    """Errors: 400 for a partition of the path that is none, or another than the parameter names."""
+    asked, named = request.query.get("partition"), request.params.get("partition")
+    if named is None:
+        return asked
+    check_partition(named)
+    if asked not in (None, named):
+        raise bad_request("Conflicting value for `partition` in query string")
+    return named
 
 
 def _sort(value: Any) -> list[str] | None:

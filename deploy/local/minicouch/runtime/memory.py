@@ -7,7 +7,7 @@ MAX_ARENAS = 2
 M_ARENA_MAX = -8  # malloc.h
 CALM_LOOKS = 3
 CALM_SHARE = 0.1
-WORTH_IT = 0.3
+WORTH_IT = 1.0
 
 
 def limit_arenas() -> None:

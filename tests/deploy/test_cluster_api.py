@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from deploy.checks.kubernetes import OPERATOR_KINDS, VARIANTS, build, pods
+from tests.waiting import eventually
 
 CONFIG = os.environ.get("TEST_KUBECONFIG", "")
 RUNNING = "deployments,statefulsets,jobs,cronjobs"
@@ -125,6 +126,17 @@ def test_everything_is_taken_without_a_warning_and_a_second_time_changes_nothing
     assert set(after) >= {_key(item) for item in applied if item["kind"] == "Deployment"}
 
 
+def test_every_controller_may_make_its_pods(applied: list[dict[str, Any]]) -> None:
+    makers = {owner["metadata"]["name"] for owner, _ in pods(applied) if owner["kind"] != "CronJob"}
+
+    def made() -> bool:
+        return makers <= {pod["metadata"]["labels"].get("app") for pod in stored(applied, "pods").values()}
+
+    eventually(made)
+    refused = kubectl("-n", namespace_of(applied), "get", "events", "--field-selector", "reason=FailedCreate")
+    assert "No resources found" in refused.stderr, refused.stdout
+
+
 def test_the_cluster_lets_every_pod_in_and_one_without_its_settings_not(
     applied: list[dict[str, Any]],
 ) -> None:
@@ -157,6 +169,20 @@ def test_a_new_version_and_the_way_back(applied: list[dict[str, Any]]) -> None:
         assert _images(stored(applied, RUNNING)) == _images(wanted)
 
 
+def test_a_rollout_is_undone_and_then_is_what_the_manifests_say(applied: list[dict[str, Any]]) -> None:
+    names = [f"deployment/{item['metadata']['name']}" for item in applied if item["kind"] == "Deployment"]
+    for version in (applied, _with_tag(applied, "9.9.9")):
+        upgrade(version)
+        eventually(lambda: all(is_observed(item) for item in stored(applied, "deployments").values()))
+    undone = kubectl("-n", namespace_of(applied), "rollout", "undo", *names)
+    assert undone.returncode == 0, undone.stderr
+    before = stored(applied, "deployments")
+    assert _images(before) == _images({_key(item): item for item in applied if item["kind"] == "Deployment"})
+    upgrade(applied)
+    after = stored(applied, "deployments")
+    assert generations(after) == generations(before)
+
+
 def test_what_is_turned_on_is_turned_off_again(
     applied: list[dict[str, Any]], variant: tuple[str, ...]
 ) -> None:
@@ -175,6 +201,11 @@ def upgrade(version: list[dict[str, Any]]) -> None:
     kubectl("-n", namespace_of(version), "delete", "job", *jobs, "--ignore-not-found")
     done = apply(version)
     assert done.returncode == 0, done.stderr
+
+
+def is_observed(deployment: dict[str, Any]) -> bool:
+    """Whether its controller has made the ReplicaSet of what it says now."""
+    return bool(deployment["status"].get("observedGeneration") == deployment["metadata"]["generation"])
 
 
 def generations(items: dict[str, dict[str, Any]]) -> dict[str, int]:

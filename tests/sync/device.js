@@ -5,6 +5,9 @@ const PouchDB = require(path.join(process.argv[2], 'pouchdb'));
 let db, remote, live;
 const heard = {denied: [], changes: 0, errors: []};
 
+// PouchDB asks for a database's id without waiting for the answer: a connection that breaks then is a line of a browser's console, and would end Node.
+process.on('unhandledRejection', (error) => console.error(error));
+
 const brief = (result) => ({
   ok: result.ok,
   read: result.docs_read,

@@ -76,7 +76,7 @@ def test_requests_sent_at_once_are_answered_in_turn(couch: Couch, db: str, wire:
 
 
 def test_a_connection_is_closed_after_a_whole_answer(couch: Couch, db: str, wire: socket.socket, ask: Ask):
-    text = "x" * 3_000_000
+    text = "x" * 1_000_000
     couch.put(f"{db}/long", {"text": text})
     wire.sendall(ask(f"{db}/long", "GET", "Connection: close"))
     assert [json.loads(body)["text"] for body in bodies(read_to_the_end(wire))] == [text]

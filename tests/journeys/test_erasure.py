@@ -253,8 +253,17 @@ def stored(shop: Shop) -> Iterator[tuple[str, str]]:
 
 def in_redis(shop: Shop) -> Iterator[tuple[str, str]]:
     redis = Redis.from_url(redis_url_of(shop))
+    read = {
+        b"string": redis.get,
+        b"hash": redis.hgetall,
+        b"list": lambda key: redis.lrange(key, 0, -1),
+        b"set": redis.smembers,
+        b"zset": lambda key: redis.zrange(key, 0, -1),
+        b"stream": redis.xrange,
+        b"none": lambda key: None,  # it went meanwhile
+    }
     for key in redis.scan_iter(count=1000):
-        yield f"redis {key!r}", repr(redis.dump(key)) + repr(key)
+        yield f"redis {key!r}", repr(read[redis.type(key)](key)) + repr(key)
 
 
 def in_logs(shop: Shop) -> Iterator[tuple[str, str]]:

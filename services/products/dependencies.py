@@ -58,10 +58,11 @@ MAX_LIST_BYTES = 8 * 1024 * 1024
 
 
 class ListText(NamedTuple):
-    """A list of products as JSON, and how many of them have what was searched for."""
+    """A list of products as JSON, how many of them have what was searched for, and whether some of it is `outdated`."""
 
     text: bytes
     found: int
+    outdated: bool
 
 
 @dataclass(frozen=True)

@@ -29,29 +29,30 @@ ENTRY_BYTES: Final = 2000
 
 class Made(NamedTuple, Generic[T]):
     """`size` in bytes. One that is not `repeatable` depends on more than the question and the answer: the time, for instance.
-    `same_read`: for `SAME_READ_SECONDS` the question (and what is given) leads to the same read."""
+    `same_read`: for `SAME_READ_SECONDS` the question (and what is given) leads to the same read. After `max_age` seconds it is made anew."""
 
     value: T
     size: int
     repeatable: bool
     same_read: bool = False
+    max_age: float = MAX_AGE_SECONDS
 
 
 @dataclass
 class _Kept(Generic[T]):
-    """`ask` sends the `read` again; None where it has to be worked out each time. It was worked out at `read_at`."""
+    """Good until `ends`. `ask` sends the `read` again; None where it has to be worked out each time. It was worked out at `read_at`."""
 
     value: T
     given: tuple[object, ...]
     read: bytes
     digest: bytes
     ask: Ask | None
-    made_at: float
+    ends: float
     read_at: float
     size: int
 
     def is_for(self, given: tuple[object, ...]) -> bool:
-        is_young = time.monotonic() - self.made_at < MAX_AGE_SECONDS
+        is_young = time.monotonic() < self.ends
         return is_young and len(self.given) == len(given) and all(map(is_, self.given, given))
 
     @property
@@ -156,7 +157,8 @@ class RepeatedReads(Generic[T]):
         if made.repeatable and block.calls == 1 and block.read is not None:
             now, size = time.monotonic(), made.size + len(block.read) + ENTRY_BYTES
             ask = block.ask if made.same_read else None
-            self._keep(question, _Kept(made.value, given, block.read, block.digest, ask, now, now, size))
+            ends = now + made.max_age
+            self._keep(question, _Kept(made.value, given, block.read, block.digest, ask, ends, now, size))
         return made.value, False
 
     def _keep(self, question: Hashable, kept: _Kept[T]) -> None:

@@ -28,6 +28,9 @@ from shared.errors import NotFound
 NOT_SEARCHED = "not_searched"
 WITHOUT_SEARCH = ("filter or sort this list while the search engine does not answer",)
 
+UNCOUNTED = Counts({}, outdated=False)
+"""Beside a list without facets."""
+
 DEPARTMENT_SECONDS = 30
 """A search index may be late after many writes: which products come first is asked for again so often."""
 
@@ -63,8 +66,32 @@ def menu(
     return (body, tag_of(body)) if isinstance(rows, StaleRows) else deps.menu.put(version, question, body)
 
 
-def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
-    """The cheapest way to answer: a partition's index (with counts that are kept), the tree of categories, or a search index.
+def counts_beside(deps: Dependencies, asked: Question) -> Counts | None:
+    """What is counted beside the products of one category, from values that are kept; None where a search finds and counts them. No database
+    call, or 1 partition query."""
+    if not asked.one_category or asked.q or not counts_in_category(asked.facets):
+        return None
+    if not asked.facets:
+        return UNCOUNTED
+    filters = Filters(asked.choices, asked.min_price, asked.max_price, asked.currency, asked.group)
+    return counts_of_category(
+        deps, asked.category or (), filters, asked.facets, allow_stale=asked.stale_facets
+    )
+
+
+def is_kept_department(asked: Question) -> bool:
+    """Whether the first page of a category and all below it may be one that is kept."""
+    return (
+        asked.stale_facets
+        and bool(asked.category)
+        and asked.subcategories
+        and asked.is_plain
+        and not asked.cursor
+    )
+
+
+def products(deps: Dependencies, asked: Question, counts: Counts | None, visitor: str = "") -> Listed:
+    """The cheapest way to answer: a partition's index (with its `counts_beside`), the tree of categories, or a search index.
 
     `visitor`: the address that searches, so that who searches twice counts once. While the search engine behind the database is away
     a category and all below it is listed without filters, in the order of categories. Raises SearchUnavailable for all else that
@@ -73,19 +100,17 @@ def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
     if isinstance(asked.cursor, dict) and NOT_SEARCHED in asked.cursor:
         return _listed_without_search(deps, altered(asked, cursor=asked.cursor[NOT_SEARCHED]))
     try:
-        return _products(deps, asked, visitor)
+        return _products(deps, asked, counts, visitor)
     except SearchUnavailable:
         if not asked.is_plain or asked.cursor:
             raise
         return _listed_without_search(deps, asked)
 
 
-def _products(deps: Dependencies, asked: Question, visitor: str) -> Listed:
-    if asked.one_category and not asked.q and counts_in_category(asked.facets):
-        counts = _counts(deps, asked) if asked.facets else Counts({}, outdated=False)
-        if counts is not None:
-            return _category(deps, asked, counts)
-    if asked.stale_facets and asked.category and asked.subcategories and asked.is_plain and not asked.cursor:
+def _products(deps: Dependencies, asked: Question, counts: Counts | None, visitor: str) -> Listed:
+    if counts is not None:
+        return _category(deps, asked, counts)
+    if is_kept_department(asked):
         return _department(deps, asked)
     by_category = asked.is_plain and asked.sort in (None, "relevance")
     if by_category and not asked.facets and (asked.currency is None or asked.currency_is_default):
@@ -149,17 +174,6 @@ def offers_in(deps: Dependencies, taxonomy: Sequence[str], limit: int, context: 
         for doc in docs
         for key in ([each["sku"] for each in variants_of(doc)] or [doc["productid"]])
     ]
-
-
-def _counts(deps: Dependencies, asked: Question) -> Counts | None:
-    filters = Filters(asked.choices, asked.min_price, asked.max_price, asked.currency, asked.group)
-    return counts_of_category(
-        deps,
-        asked.category or (),
-        filters,
-        asked.facets,
-        allow_stale=asked.stale_facets,
-    )
 
 
 def _department(deps: Dependencies, asked: Question) -> Listed:

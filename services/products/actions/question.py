@@ -7,7 +7,7 @@ from typing import Any
 from services.products.declarations.product import Product
 from services.products.rules import categories
 
-_OF_EVERY_LIST = frozenset({"total", "breadcrumbs"})
+_OF_EVERY_LIST = frozenset({"total", "breadcrumbs", "facets"})
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,12 @@ class Question:
     def filtered(self) -> bool:
         """Whether more is asked than words, a category and a currency."""
         return bool(self.choices) or self.min_price is not None or self.max_price is not None
+
+    @property
+    def counts_itself(self) -> bool:
+        """Whether all that is counted beside it is of this very list, and may be some seconds old."""
+        is_whole = not self.filtered and not any(map(self.is_chosen, self.facets))
+        return not self.facets or (self.stale_facets and is_whole)
 
     def is_chosen(self, facet: str) -> bool:
         """Whether a filter is set by this facet, so that its other values are alternatives to it."""

@@ -32,6 +32,7 @@ from services.products.rules.product import etag, listed, public
 from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import ShownTitles, grouped, opened
 from services.products.schemas import answers, parameters, requests
+from services.products.store.facet_counts import REWRITE_SECONDS
 from services.products.translations import translated
 from shared.couch import Doc, Made, NoSuchDocument, altered
 from shared.errors import Invalid
@@ -139,28 +140,31 @@ def products() -> Response:
         asked = altered(asked, cursor=place)
     deps, visitor = reading(asked.language), client_address() if asked.q else ""
     headers = {**(price_headers(context) or {}), **language_headers(asked.language)}
-    if asked.facets or context.staff:
-        found = act.products(deps, asked, visitor)
+    counts = act.counts_beside(deps, asked)
+    if context.staff or not asked.counts_itself or act.is_kept_department(asked):
+        found = act.products(deps, asked, counts, visitor)
         headers |= OUTDATED if found.outdated else {}
         return json_answer(_list_body(deps, found, asked, earlier, context, bound), headers=headers)
 
     def make() -> Made[ListText]:
-        found = act.products(deps, asked, visitor)
+        found = act.products(deps, asked, counts, visitor)
         text = json_text(_list_body(deps, found, asked, earlier, context, bound))
         has_others = any(map(has_terms, found.docs))  # prices that depend on the time, or on who asks
         return Made(
-            ListText(text, found_by_words(found)),
+            ListText(text, found_by_words(found), found.outdated),
             len(text),
-            repeatable=not has_others,
-            same_read=not found.outdated and (found.is_as_asked or not asked.q),
+            repeatable=not (has_others or found.outdated),
+            same_read=found.is_as_asked or not asked.q,
+            max_age=REWRITE_SECONDS,  # so long what is counted is there for who filters by it next
         )
 
     question = (request.query_string, context.currency, context.group)
-    made, repeated = deps.list_texts.get(
-        question, make, given=(deps.search_rules.get(), deps.categories.get(), deps.product_types.get())
-    )
+    labels = deps.labels.loaded() if asked.facets and deps.catalogue.read_in else None
+    given = deps.search_rules.get(), deps.categories.get(), deps.product_types.get(), labels
+    made, repeated = deps.list_texts.get(question, make, (*given, counts and counts.values))
     if repeated:
         act.count_repeated(deps, asked, made.found, visitor)
+    headers |= OUTDATED if made.outdated or (counts and counts.outdated) else {}
     return json_bytes(made.text, headers=headers)
 
 

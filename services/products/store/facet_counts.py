@@ -14,6 +14,7 @@ from services.products.store.answer_cache import AnswerCache
 from shared.couch import SearchQuery
 
 TTL_SECONDS = 60
+REWRITE_SECONDS = TTL_SECONDS / 2
 MAX_LOCAL = 1000
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ class FacetCounts:
         """Keeps what was counted, for the version of the catalogue that was there before: a later one makes it void."""
         key, version = self._key(query, group), self._versions.catalogue_version()
         written = f"{key}:{version}:{query.counts}"
-        if version is None or time.monotonic() - self._written.get(written, -TTL_SECONDS) < TTL_SECONDS / 2:
+        if version is None or time.monotonic() - self._written.get(written, -TTL_SECONDS) < REWRITE_SECONDS:
             return
         if len(self._written) >= MAX_LOCAL:
             self._written.clear()

@@ -28,7 +28,13 @@ GOODS = [
 ]
 RULES = "/v1/admin/search"
 SEARCH, CATEGORY = {"q": "quillfeather"}, {"category": ADDRESS, "sort": "name"}
-LISTS = pytest.mark.parametrize("asked", [SEARCH, CATEGORY], ids=["search", "category"])
+COUNTED = {"facets": "brand,price", "stale_facets": "true"}
+COUNTED_LISTS = [SEARCH | COUNTED, CATEGORY | COUNTED]
+LISTS = pytest.mark.parametrize(
+    "asked",
+    [SEARCH, CATEGORY, *COUNTED_LISTS],
+    ids=["search", "category", "counted search", "counted category"],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +87,23 @@ def test_a_change_is_in_the_next_list(goods: Shop, asked: dict[str, str]):
     eventually(lambda: "again-2" not in ids(goods, **asked))
     change(goods, "again-2", status="active")
     eventually(lambda: "again-2" in ids(goods, **asked))
+
+
+@pytest.mark.parametrize("asked", COUNTED_LISTS, ids=["search", "category"])
+def test_what_is_counted_beside_a_list_follows_its_products(goods: Shop, asked: dict[str, str]):
+    """Where the products of the page themselves stay the same, too: here the first of them alone is shown."""
+
+    def brands() -> dict[str, int]:
+        answer = goods.ok("/v1/products", limit="1", **asked)
+        return {each["value"]: each["count"] for each in answer["facets"]["brand"]}
+
+    first = items(goods, limit="1", **asked)[0]["productid"]
+    other = next(each["productid"] for each in GOODS if each["productid"] != first)
+    for brand in ("Quillhouse", "Plumeworks"):
+        change(goods, other, brand=brand)
+        soon(lambda brand=brand: brands().get(brand) == 1)
+    change(goods, other)
+    soon(lambda: "Plumeworks" not in brands())
 
 
 @LISTS

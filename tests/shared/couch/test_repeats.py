@@ -57,6 +57,7 @@ class Sizes:
         reads: int = 1,
         same_read: bool = False,
         seconds: float | None = None,
+        max_age: float = repeats.MAX_AGE_SECONDS,
     ) -> str:
         def make() -> Made[str]:
             self.begun += 1
@@ -68,7 +69,7 @@ class Sizes:
                 rows = self.things.across_partitions.view(COLOURS, key=colour, allow_stale=True)
             self.made += 1
             text = ",".join(str(row["value"]) for row in rows)
-            return Made(text, len(text), repeatable, same_read)
+            return Made(text, len(text), repeatable, same_read, max_age)
 
         return self.kept.get("sizes", make, given)[0]
 
@@ -186,11 +187,10 @@ def test_what_depends_on_more_than_the_answer_is_made_each_time(red: Database) -
         assert sizes.made == 3, options
 
 
-def test_what_is_old_is_made_again(red: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_old_is_made_again(red: Database) -> None:
     sizes = Sizes(red)
-    monkeypatch.setattr(repeats, "MAX_AGE_SECONDS", 0.0)
-    sizes.of("red")
-    sizes.of("red")
+    sizes.of("red", max_age=0.0)
+    sizes.of("red", max_age=0.0)
     assert sizes.made == 2
 
 

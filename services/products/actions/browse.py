@@ -90,7 +90,12 @@ def is_kept_department(asked: Question) -> bool:
     )
 
 
-def products(deps: Dependencies, asked: Question, counts: Counts | None, visitor: str = "") -> Listed:
+def products(deps: Dependencies, asked: Question, visitor: str = "") -> Listed:
+    """`products_beside` what is counted for it here."""
+    return products_beside(deps, asked, counts_beside(deps, asked), visitor)
+
+
+def products_beside(deps: Dependencies, asked: Question, counts: Counts | None, visitor: str = "") -> Listed:
     """The cheapest way to answer: a partition's index (with its `counts_beside`), the tree of categories, or a search index.
 
     `visitor`: the address that searches, so that who searches twice counts once. While the search engine behind the database is away

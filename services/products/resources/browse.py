@@ -140,14 +140,15 @@ def products() -> Response:
         asked = altered(asked, cursor=place)
     deps, visitor = reading(asked.language), client_address() if asked.q else ""
     headers = {**(price_headers(context) or {}), **language_headers(asked.language)}
-    counts = act.counts_beside(deps, asked)
     if context.staff or not asked.counts_itself or act.is_kept_department(asked):
-        found = act.products(deps, asked, counts, visitor)
+        found = act.products(deps, asked, visitor)
         headers |= OUTDATED if found.outdated else {}
         return json_answer(_list_body(deps, found, asked, earlier, context, bound), headers=headers)
 
+    counts = act.counts_beside(deps, asked)
+
     def make() -> Made[ListText]:
-        found = act.products(deps, asked, counts, visitor)
+        found = act.products_beside(deps, asked, counts, visitor)
         text = json_text(_list_body(deps, found, asked, earlier, context, bound))
         has_others = any(map(has_terms, found.docs))  # prices that depend on the time, or on who asks
         return Made(

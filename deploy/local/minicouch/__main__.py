@@ -62,7 +62,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "--plan",
         type=parse_plan,
         metavar="PLAN",
-        help="keep Cloudant's limits: lite, standard, or READS,WRITES,QUERIES a second",
+        help="keep Cloudant's limits: lite, standard, or READS,WRITES,QUERIES a second, and BYTES of an account behind them",
     )
     options = parser.parse_args(argv)
     if options.admin is not None and not all(options.admin.partition(":")):

@@ -21,9 +21,10 @@ JSON = "application/json"
 
 
 class Response:
-    """Status, body (bytes, or an async iterator sent chunked) and headers."""
+    """Status, body (bytes, or an async iterator sent chunked) and headers. `read`: rows of an index and documents that were read for it, where
+    it does not show them."""
 
-    __slots__ = ("body", "headers", "status")
+    __slots__ = ("body", "headers", "read", "status")
 
     def __init__(
         self, status: int = 200, body: bytes | AsyncIterator[bytes] = b"", headers: Headers | None = None
@@ -31,6 +32,7 @@ class Response:
         self.status = status
         self.body = body
         self.headers = headers if headers is not None else []
+        self.read: tuple[int, int] | None = None
 
 
 class Request:
@@ -165,6 +167,8 @@ class Server(Protocol):
     def faults(self) -> Faults | None: ...
     @property
     def max_document_size(self) -> int: ...
+    @property
+    def units_used(self) -> dict[str, int] | None: ...
     def database(self, name: str) -> Database: ...
     def check_designs(self, db: Database, designs: dict[str, dict[str, Any]]) -> None: ...
     async def dispatch(self, request: Request) -> Response: ...

@@ -188,9 +188,12 @@ async def ready(db: Database, scan: Scan) -> None:
         await indexing.ready(db, scan.spec)
 
 
-def find(db: Database, scan: Scan) -> bytes:
-    """The whole answer of `_find`. Blocks; may come from any thread."""
-    return NOTHING if scan.plan.empty else render(scan, run(db, scan))
+def find(db: Database, scan: Scan) -> tuple[bytes, tuple[int, int]]:
+    """The whole answer of `_find`, and the rows and documents that were read for it. Blocks; may come from any thread."""
+    if scan.plan.empty:
+        return NOTHING, (0, 0)
+    answer = run(db, scan)
+    return render(scan, answer), (answer.stats.keys, answer.stats.docs)
 
 
 def render(scan: Scan, answer: Answer) -> bytes:

@@ -46,9 +46,15 @@ async def find(request: Request) -> Response:
     key = (request.params.get("partition"), request.body)
     scan = finder.cached_scan(db, key, lambda: _scan(request))
     if finder.is_quick(db, scan):
-        return raw_json(finder.find(db, scan))
+        return _found(*finder.find(db, scan))
     await finder.ready(db, scan)
-    return raw_json(await run_in_thread(finder.find, db, scan))
+    return _found(*await run_in_thread(finder.find, db, scan))
+
+
+def _found(body: bytes, read: tuple[int, int]) -> Response:
+    response = raw_json(body)
+    response.read = read
+    return response
 
 
 def explain(request: Request) -> Response:

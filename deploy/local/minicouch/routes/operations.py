@@ -75,7 +75,12 @@ def stats(request: Request) -> Response:
     _node(request)
     counted = {str(code): _counter(value) for code, value in sorted(request.server.answered.items())}
     total = sum(request.server.answered.values())
-    return json_response({"couchdb": {"httpd": {"requests": _counter(total)}, "httpd_status_codes": counted}})
+    found: dict[str, object] = {
+        "couchdb": {"httpd": {"requests": _counter(total)}, "httpd_status_codes": counted}
+    }
+    if (used := request.server.units_used) is not None:
+        found["plan"] = {name: _counter(units) for name, units in used.items()}
+    return json_response(found)
 
 
 def _counter(value: int) -> dict[str, object]:

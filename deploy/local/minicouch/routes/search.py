@@ -54,11 +54,11 @@ async def ask(request: Request) -> Response:
             answer = await searching.new_answer(
                 db, spec, key, lambda: _answer(db, spec, question, include_docs)
             )
-    if not answer.include_docs:
-        return raw_json(answer.json([]))
-    if len(answer.rows) <= INLINE:
-        return raw_json(answer.json(texts_of(db, answer.docids)))
-    return raw_json(answer.json(await searching.run(texts_of, db, answer.docids)))
+    docids = answer.docids if answer.include_docs else []
+    texts = texts_of(db, docids) if len(docids) <= INLINE else await searching.run(texts_of, db, docids)
+    response = raw_json(answer.json(texts))
+    response.read = len(answer.rows), len(docids)
+    return response
 
 
 def _answer(db: Database, spec: SearchSpec, question: Question, include_docs: bool) -> search.Answer:

@@ -72,6 +72,11 @@ class Server:
         size = int(self.config.get("couchdb", "max_document_size") or 8_000_000)
         return size if self.throttle is None else min(size, plans.MAX_DOCUMENT)
 
+    @property
+    def units_used(self) -> dict[str, int] | None:
+        """By class, since the start; None without a plan of Cloudant's."""
+        return None if self.throttle is None else self.throttle.total
+
     def database(self, name: str) -> Database:
         found = self.store.open(name)
         assert isinstance(found, Database)
@@ -138,12 +143,13 @@ class Server:
         request.user = await self.sessions.authenticate(request)
         if self.throttle is not None:
             self.throttle.admit(request.method, request.path, request.body)
+            limits.check_account(request, self.throttle.plan, self.store, self.config)
         return await self.dispatch(request)
 
     async def _metered(self, request: Request, throttle: Throttle) -> Response:
         """As Cloudant answers it, with the limits that it keeps."""
         limits.check_path(request.path)
-        return throttle.counted(request.path, await self._authenticated(request))
+        return throttle.counted(request, await self._authenticated(request))
 
     def check_designs(self, db: Database, designs: dict[str, dict[str, Any]]) -> None:
         """Whether `db` may have these design documents, by id. Errors: 400 for one index too many under a plan of Cloudant's."""

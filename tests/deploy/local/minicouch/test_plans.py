@@ -40,7 +40,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ("PUT", "/shop/_design/d", "write"),
         ("GET", "/shop/_all_docs", "query"),
         ("POST", "/shop/_find", "query"),
-        ("POST", "/shop/_bulk_get", "query"),
+        ("POST", "/shop/_bulk_get", "read"),
         ("GET", "/shop/_design/d/_view/v", "query"),
         ("POST", "/shop/_design/d/_search/s", "query"),
         ("GET", "/shop/_design/d/_info", None),
@@ -56,9 +56,11 @@ def test_a_request_has_the_class_that_cloudant_gives_it(method: str, path: str, 
 
 
 def test_a_plan_is_named_or_given_in_numbers() -> None:
-    assert parse_plan("lite") == Plan(20, 10, 5)
+    assert parse_plan("lite") == Plan(20, 10, 5, databases=20, storage=1_000_000_000)
+    assert parse_plan("standard") == Plan(100, 50, 5, databases=200, storage=None)
     assert parse_plan("200,100,10") == Plan(200, 100, 10)
-    for wrong in ("large", "1,2", "0,1,1", "1,2,3,4"):
+    assert parse_plan("200,100,10,5000") == Plan(200, 100, 10, storage=5000)
+    for wrong in ("large", "1,2", "0,1,1", "1,2,3,0", "1,2,3,4,5"):
         with pytest.raises(ValueError, match=r"."):
             parse_plan(wrong)
 
@@ -88,17 +90,111 @@ def test_a_second_lets_through_what_the_plan_sells_and_a_bulk_write_counts_each_
     assert throttle.refused == {"read": 2, "write": 2, "query": 1}
 
 
-def test_the_rows_of_a_partition_query_are_reads(tmp_path: Path) -> None:
-    process, url = start_minicouch(tmp_path / "data", "--plan", "20,1000,5")
+@pytest.fixture(scope="module")
+def metered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A partition `a` of 250 documents, of which every tenth is `rare`, with an index of each kind."""
+    process, url = start_minicouch(tmp_path_factory.mktemp("metered") / "data", "--plan", "9000,9000,9000")
+    requests.put(f"{url}/shop?partitioned=true", timeout=30)
+    docs = [{"_id": f"a:{number:03}", "n": number, "rare": number % 10 == 0} for number in range(250)]
+    design = {**VIEW, "indexes": {"s": {"index": "function (doc) { index('n', doc.n); }"}}}
+    for path, body in (
+        ("_bulk_docs", {"docs": docs}),
+        ("_bulk_docs", {"docs": [{"_id": "_design/d", **design}]}),
+        ("_index", {"index": {"fields": ["n"]}, "name": "by-n"}),
+    ):
+        requests.post(f"{url}/shop/{path}", json=body, timeout=30).raise_for_status()
+    yield url
+    process.stop()
+
+
+def used(url: str) -> dict[str, int]:
+    plan = requests.get(f"{url}/_node/_local/_stats", timeout=30).json()["plan"]
+    return {name: counted["value"] for name, counted in plan.items()}
+
+
+FEW = {"selector": {"n": {"$gte": 0}, "rare": True}, "use_index": "by-n", "limit": 1000}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "reads"),
+    [
+        ("GET", "/_all_docs?limit=25", None, 1),
+        ("GET", "/_all_docs?limit=25&include_docs=true", None, 26),
+        ("POST", "/_all_docs", {"limit": 25, "include_docs": True}, 26),
+        ("GET", "/_all_docs?limit=150", None, 2),
+        ("GET", "/_all_docs?limit=150&include_docs=true", None, 152),
+        ("GET", "/_design/d/_view/v?limit=101", None, 2),
+        ("GET", "/_design/d/_view/v?startkey=%22none%22", None, 1),
+        ("GET", "/_design/d/_search/s?q=n:[1+TO+5]", None, 1),
+        ("GET", "/_design/d/_search/s?q=n:[1+TO+5]&include_docs=true", None, 6),
+        ("POST", "/_find", FEW, 253),
+        ("POST", "/_find", {**FEW, "selector": {"n": {"$lt": 5}}}, 6),
+    ],
+)
+def test_a_partition_query_costs_a_read_for_a_hundred_rows_and_one_for_each_document_that_is_read(
+    metered: str, method: str, path: str, body: dict | None, reads: int
+) -> None:
+    """As in the examples of Cloudant's page "Usage and charges"."""
+    before = used(metered)
+    answer = requests.request(method, f"{metered}/shop/_partition/a{path}", json=body, timeout=30)
+    assert (answer.status_code, answer.headers["X-Cloudant-Request-Class"]) == (200, "read"), answer.text
+    assert used(metered) == {**before, "read": before["read"] + reads}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "name", "units"),
+    [
+        ("POST", "/shop/_bulk_get", {"docs": [{"id": "a:001"}, {"id": "a:002"}]}, "read", 2),
+        ("POST", "/shop/_all_docs", {"keys": ["a:001", "a:002"]}, "query", 1),
+        ("GET", "/shop/a:001", None, "read", 1),
+        ("GET", "/shop/_changes?limit=1", None, "unlimited", 0),
+    ],
+)
+def test_an_answer_names_its_class(
+    metered: str, method: str, path: str, body: dict | None, name: str, units: int
+) -> None:
+    before = used(metered)
+    answer = requests.request(method, metered + path, json=body, timeout=30)
+    assert (answer.status_code, answer.headers["X-Cloudant-Request-Class"]) == (200, name)
+    assert used(metered) == before | ({name: before[name] + units} if units else {})
+
+
+def test_an_account_that_is_full_reads_and_deletes_and_writes_nothing(tmp_path: Path) -> None:
+    process, url = start_minicouch(tmp_path / "data", "--plan", "1000,1000,1000,5000")
     try:
         requests.put(f"{url}/shop?partitioned=true", timeout=30)
-        docs = [{"_id": f"a:{number}"} for number in range(30)]
-        requests.post(f"{url}/shop/_bulk_docs", json={"docs": docs}, timeout=30).raise_for_status()
-        answers = [
-            requests.get(f"{url}/shop/_partition/a/_all_docs", params={"limit": 10}, timeout=30).status_code
-            for _ in range(3)
-        ]
-        assert answers == [200, 200, 429]
+        first = requests.put(f"{url}/shop/a:1", json={"text": "x" * 6000}, timeout=30).json()
+        docs = {"docs": [{"_id": "a:2"}]}
+        gone = {"_id": "a:1", "_rev": first["rev"], "_deleted": True}
+        for refused in (
+            requests.put(f"{url}/shop/a:2", json={}, timeout=30),
+            requests.post(f"{url}/shop", json={"_id": "a:2"}, timeout=30),
+            requests.post(f"{url}/shop/_bulk_docs", json=docs, timeout=30),
+            requests.post(f"{url}/shop/_bulk_docs", json={"docs": [*docs["docs"], gone]}, timeout=30),
+        ):
+            assert (refused.status_code, refused.json()["reason"]) == (
+                402,
+                "Account exceeded its data usage quota. An upgrade to a paid plan is required.",
+            )
+        assert requests.get(f"{url}/shop/a:1", timeout=30).status_code == 200
+        ended = requests.post(f"{url}/shop/_bulk_docs", json={"docs": [gone]}, timeout=30)
+        assert (ended.status_code, ended.json()[0].get("ok")) == (201, True)
+        assert requests.put(f"{url}/shop/a:2", json={}, timeout=30).status_code == 201
+        setting = f"{url}/_node/_local/_config/cloudant/storage"
+        requests.put(setting, json="1", timeout=30).raise_for_status()
+        assert requests.put(f"{url}/shop/a:3", json={}, timeout=30).status_code == 402
+        assert requests.delete(f"{url}/shop/a:2", params={"rev": "1-x"}, timeout=30).status_code != 402
+    finally:
+        process.stop()
+
+
+def test_a_lite_account_has_twenty_databases(tmp_path: Path) -> None:
+    process, url = start_minicouch(tmp_path / "data", "--plan", "lite")
+    try:
+        made = [requests.put(f"{url}/shop{number}", timeout=30).status_code for number in range(21)]
+        assert made == [201] * 20 + [403]
+        requests.delete(f"{url}/shop0", timeout=30).raise_for_status()
+        assert requests.put(f"{url}/shop20", timeout=30).status_code == 201
     finally:
         process.stop()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from .errors import (
         DatabaseDenied,
+        DatabaseFull,
         DatabaseUnavailable,
         IndexRefused,
         NoSuchDocument,
@@ -75,6 +76,7 @@ __all__ = [
     "Database",
     "DatabaseUnavailable",
     "DatabaseDenied",
+    "DatabaseFull",
     "DatabaseDesign",
     "DeclaredType",
     "Doc",
@@ -156,6 +158,7 @@ _MODULES = {
     "errors": (
         "DatabaseUnavailable",
         "DatabaseDenied",
+        "DatabaseFull",
         "IndexRefused",
         "NoSuchDocument",
         "NotPrepared",

@@ -48,6 +48,11 @@ class Written:
     reason: str | None = None
     accepted: bool = False
 
+    def raise_if_refused(self) -> None:
+        """Raises what a write of it alone raises, unless it was taken or another writer was first (`conflict`)."""
+        if self.error not in (None, "conflict"):
+            raise error_from_row(self.id, str(self.error), self.reason)
+
 
 class Database:
     """A database of a server. Make one with `Server.open(design)`."""
@@ -118,9 +123,8 @@ class Database:
         written = self.put_many(docs)
         there = {row.id: row.rev for row in written if row.rev}
         taken = [doc for doc, row in zip(docs, written, strict=True) if row.error == "conflict"]
-        refused = [row for row in written if row.error and row.error != "conflict"]
-        if refused:
-            raise error_from_row(refused[0].id, str(refused[0].error), refused[0].reason)
+        for row in written:
+            row.raise_if_refused()
         stored = self.get_many([doc["_id"] for doc in taken])
         for doc in taken:
             if _content(stored.get(doc["_id"], {})) != _content(doc):

@@ -4,10 +4,11 @@ Error                  `status` is the HTTP status that says the same, `code` is
 ├── BadRequest      400
 ├── Forbidden       403
 ├── NotFound        404  NoSuchDocument
-├── Conflict        409  UpdateConflict, PartitionFull
+├── Conflict        409  UpdateConflict
 ├── TooLarge        413
 ├── Invalid         422
-├── Unavailable     503  DatabaseUnavailable, SearchUnavailable, SearchOverloaded, NotPrepared, DatabaseDenied (`retry_after` seconds)
+├── Unavailable     503  DatabaseUnavailable, DatabaseFull, PartitionFull, SearchUnavailable, SearchOverloaded, NotPrepared, DatabaseDenied
+│                        (`retry_after` seconds)
 └── QueryRefused    500  an index is missing or does not fit; IndexRefused: the server does not build one
 """
 
@@ -75,12 +76,6 @@ class UpdateConflict(Conflict):
     code, title = "update_conflict", "This document was changed by another request first"
 
 
-class PartitionFull(Conflict):
-    """10 GB in one partition."""
-
-    code, title = "partition_overflow", "This partition is full"
-
-
 class QueryRefused(Error):
     """The database does not run this query: an index is missing or does not fit. A fault of ours, not of the caller."""
 
@@ -95,6 +90,26 @@ class IndexRefused(QueryRefused):
 
 class DatabaseUnavailable(Unavailable):
     code, title = "database_unavailable", "The database does not answer"
+
+
+class DatabaseFull(DatabaseUnavailable):
+    """Cloudant's 402: the account has stored all that its plan sells, and may read and delete until it has a larger one. `str()` says so to an
+    operator, `detail` nothing of it: callers read that."""
+
+    code, title = "database_full", "The database takes nothing more"
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__("The shop's database takes nothing more just now.", retry_after=60)
+        self.reason = reason or self.detail
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class PartitionFull(DatabaseFull):
+    """10 GB in one partition: nothing in it may grow until something of it is removed. What lies elsewhere is written as ever."""
+
+    code, title = "partition_overflow", "This part of the database is full"
 
 
 class SearchUnavailable(DatabaseUnavailable):
@@ -172,6 +187,7 @@ def from_answer(status: int, body: Any, path: str) -> Error:
     by_status: dict[int, type[Error]] = {
         400: QueryRefused,
         401: DatabaseDenied,
+        402: DatabaseFull,
         403: Forbidden,
         404: NoSuchDocument,
         409: UpdateConflict,

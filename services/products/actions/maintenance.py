@@ -158,7 +158,7 @@ def _sweep_page(
     ]
     settled = deps.ledger.settlements(ids)
     late = [each for each, docid in zip(reservations, ids, strict=True) if docid not in settled]
-    written = deps.ledger.write([_expired(each, iso(now)) for each in late]) if late else []
+    written = deps.ledger.write_each([_expired(each, iso(now)) for each in late]) if late else []
     swept.ended += sum(not row.error for row in written)
     keys = [(each["orderid"], line.key) for line, each in zip(lines, reservations, strict=True)]
     held = deps.ledger.held(keys) if settled else {}

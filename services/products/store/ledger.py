@@ -269,7 +269,15 @@ class Ledger:
             self.is_own(doc, self.write([doc])[0])
 
     def write(self, docs: Sequence[Document]) -> list[Written]:
-        """1 write; every document on its own."""
+        """1 write; every document on its own. Raises what a write of it alone raises for one that was refused for another reason than
+        that it is there already: PartitionFull, DatabaseUnavailable."""
+        written = self.write_each(docs)
+        for row in written:
+            row.raise_if_refused()
+        return written
+
+    def write_each(self, docs: Sequence[Document]) -> list[Written]:
+        """1 write; every document on its own, and what became of each is for the caller to look at."""
         return self._database.put_many(docs)
 
     def is_own(self, doc: Movement, written: Written) -> bool:

@@ -15,7 +15,6 @@ from services.products.documents import (
 from services.products.rules.ledger import Line
 from services.products.rules.roll_up import total_prefix
 from shared.couch import Database, Document, Page
-from shared.errors import Unavailable
 
 
 class StockTotals:
@@ -59,6 +58,5 @@ class StockTotals:
         self._written([{"_id": each["_id"], "_rev": each["_rev"], "_deleted": True} for each in docs])
 
     def _written(self, docs: Sequence[Document]) -> None:
-        rows = self._database.put_many(docs) if docs else []
-        if failed := [row for row in rows if row.error not in (None, "conflict")]:
-            raise Unavailable(f"The database did not take {failed[0].id}: {failed[0].error}.")
+        for row in self._database.put_many(docs) if docs else []:
+            row.raise_if_refused()

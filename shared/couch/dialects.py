@@ -3,10 +3,20 @@
 from functools import partial
 from typing import Any, Protocol
 
+import orjson
+
 from .indexes import View
 from .keyword_searches import KeywordSearches
 from .pages import SearchPage, decode_cursor, encode_cursor
-from .search import NouveauIndex, SearchIndex, SearchQuery, field_named, keyword_lists, keywords
+from .search import (
+    DOCUMENT_FIELD,
+    NouveauIndex,
+    SearchIndex,
+    SearchQuery,
+    field_named,
+    keyword_lists,
+    keywords,
+)
 
 
 class Caller(Protocol):
@@ -110,7 +120,7 @@ def _nouveau(
     limit: int,
     bookmark: str | None,
 ) -> SearchPage:
-    body: dict[str, Any] = {"q": query.lucene(index.of), "limit": limit, "include_docs": True}
+    body: dict[str, Any] = {"q": query.lucene(index.of), "limit": limit}
     body |= {"bookmark": bookmark} if bookmark else {}
     body |= {"sort": query.sort} if query.sort else {}
     body |= {"counts": list(query.counts)} if query.counts else {}
@@ -123,9 +133,9 @@ def _nouveau(
         }
     ask = partial(_ask_nouveau, client, at, index.design_id, index.name, body)
     answer, _ = client.allow_stale(index.design_id, ask, {"update": False})
-    there = [hit for hit in answer["hits"] if hit.get("doc")]
-    docs = [hit["doc"] for hit in there]
-    scores = () if query.sort else tuple(hit["order"][0]["value"] for hit in there)
+    there = [(hit, doc) for hit in answer["hits"] if (doc := _document(hit))]
+    docs = [doc for _, doc in there]
+    scores = () if query.sort else tuple(hit["order"][0]["value"] for hit, _ in there)
     following = answer["bookmark"] if len(answer["hits"]) == limit else None
     exact = answer["total_hits_relation"] == "EQUAL_TO"
     total = answer["total_hits"] if exact else None
@@ -142,7 +152,14 @@ def _ask_nouveau(
     update: bool = True,
     **options: Any,
 ) -> Any:
-    return client.nouveau(at, ddoc, index, body | {"update": update}, **options)
+    """An index that holds all that was written holds the documents as they are; of one that may be behind they are read."""
+    return client.nouveau(at, ddoc, index, body | {"update": update, "include_docs": not update}, **options)
+
+
+def _document(hit: dict[str, Any]) -> dict[str, Any] | None:
+    """The document of a Nouveau hit; None for one that is gone."""
+    doc: dict[str, Any] | None = hit["doc"] if "doc" in hit else orjson.loads(hit["fields"][DOCUMENT_FIELD])
+    return doc
 
 
 def _by_keyword(

@@ -7,6 +7,7 @@ of it in an order.
 
 from .clauses import MIN_PREFIX, begun_pair, is_forgivable
 from .fields import (
+    DOCUMENT_FIELD,
     NOUVEAU_NAME,
     NUMBER_BANDS,
     NouveauIndex,
@@ -27,6 +28,7 @@ __all__ = [
     "ENGLISH",
     "GERMAN",
     "LANGUAGES",
+    "DOCUMENT_FIELD",
     "NOUVEAU_NAME",
     "NUMBER_BANDS",
     "Band",

@@ -14,6 +14,9 @@ from .languages import ENGLISH, Language
 
 Kind = Literal["text", "keyword", "order", "number", "path", "place", "pairs", "numbers", "exclusion"]
 
+DOCUMENT_FIELD = "document"
+"""The stored field of a Nouveau index that holds the whole document, as JSON."""
+
 CODE = "code"
 """Marks the rows of a keyword view that are of words of a code."""
 
@@ -243,7 +246,8 @@ class SearchIndex(Declared):
 
 @dataclass(frozen=True)
 class NouveauIndex(Declared):
-    """The same index for CouchDB with Nouveau."""
+    """The same index for CouchDB with Nouveau. It holds the documents themselves: CouchDB reads those of a page one by one, through all of
+    its layers, which costs more than the search."""
 
     of: SearchIndex
 
@@ -266,7 +270,8 @@ class NouveauIndex(Declared):
 
     def design_document(self) -> dict[str, Any]:
         keywords = dict.fromkeys(_whole(self.of.fields), "keyword")
-        function = self.of.function(self.of.visits(_nouveau))
+        whole = f'  index("stored", {json.dumps(DOCUMENT_FIELD)}, JSON.stringify(doc));'
+        function = self.of.function([whole, *self.of.visits(_nouveau)])
         index = {"index": function, "default_analyzer": "standard", "field_analyzers": keywords}
         return {"options": {"partitioned": self.partitioned}, "nouveau": {self.name: index}}
 

@@ -83,6 +83,16 @@ def test_words_prefixes_accents_and_numbers(found: Database):
     assert ids(search(INDEX, search_for("sofa0"))) == ids(search(INDEX, search_for("02"))) == ["a:1"]
 
 
+def test_what_is_found_is_the_document_as_it_is(found: Database):
+    search = found.across_partitions.search
+    [bed] = search(INDEX, search_for("bed ")).items
+    assert bed == found.get("a:2")
+    assert bed["traits"] == {"size": "M", "seats": 2, "none": None}
+    found.put({**bed, "name": 'Sofa "bed" \u20ac \U0001f6cb'})
+    assert search(INDEX, search_for("bed ")).items == [found.get("a:2")] != [bed]
+    found.put({**found.get("a:2"), "name": bed["name"]})
+
+
 def test_members_of_an_object_filter_and_are_counted(found: Database):
     search = found.across_partitions.search
     page = search(INDEX, search_for("sofa", counts=("traits",)))

@@ -1,5 +1,6 @@
 """The search declaration and its three dialects, without a server."""
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -226,6 +227,35 @@ def test_the_same_question_in_two_server_dialects():
     assert at == {"db": "d", "partition_key": "p"}
     assert (body["q"], body["sort"], body["bookmark"]) == (query.lucene(INDEX), "-price", "x")
     assert body["ranges"] == {"price": [{"label": "low", "min": 0, "max": 9}]}
+
+
+def test_documents_come_from_an_index_of_nouveau_that_is_up_to_date_and_are_read_behind_one_that_may_not_be():
+    """CouchDB reads the documents of a page one by one: two thirds of what a search cost it."""
+    stored, now = {"_id": "a", "_rev": "1-x", "name": "Sofa"}, {"_id": "a", "_rev": "2-x", "name": "Red sofa"}
+    order = [{"@type": "float", "value": 2.5}]
+
+    class Nouveau(Recorder):
+        behind = False
+
+        def allow_stale(self, index: str, ask: Any, stale: dict[str, Any]) -> tuple[Any, bool]:
+            return ask(**(stale if self.behind else {})), self.behind
+
+        def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
+            hit = {"id": "a", "order": order, "fields": {"document": json.dumps(stored)}}
+            gone = hit | {"id": "b", "doc": None, "order": [{"@type": "float", "value": 1.5}]}
+            hits = [gone, hit | {"doc": now}] if body["include_docs"] else [hit]
+            return super().nouveau(at, ddoc, index, body) | {"hits": hits}
+
+    server = Nouveau("nouveau")
+    assert 'index("stored", "document", JSON.stringify(doc));' in str(INDEX.on(["nouveau"]).design_document())
+    for behind, docs in ((False, [stored]), (True, [now])):
+        server.behind = behind
+        found = search(server, {"db": "d"}, INDEX, search_for("sofa"), limit=5, bookmark=None)
+        assert (found.items, found.scores) == (docs, (2.5,))
+    assert [(body["update"], body["include_docs"]) for _, body in server.asked] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 @pytest.mark.parametrize("shards", [1, 6, 24, 96, 3000])

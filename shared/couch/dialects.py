@@ -96,7 +96,7 @@ def _search(
         include_docs=True,
         **options,
     )
-    answer, _ = client.allow_stale(index.design_id, ask, {"stale": "ok"})
+    answer, behind = client.allow_stale(index.design_id, ask, {"stale": "ok"})
     there = [row for row in answer["rows"] if row.get("doc")]
     docs = [row["doc"] for row in there]
     scores = () if query.sort else tuple(row["order"][0] for row in there)
@@ -109,7 +109,7 @@ def _search(
         name: {label: int(n) for label, n in found.items()}
         for name, found in answer.get("counts", {}).items()
     }
-    return SearchPage(docs, following, answer["total_rows"], counts, ranges, scores=scores)
+    return SearchPage(docs, following, answer["total_rows"], counts, ranges, scores=scores, stale=behind)
 
 
 def _nouveau(
@@ -132,7 +132,7 @@ def _nouveau(
             for name, bands in query.bands.items()
         }
     ask = partial(_ask_nouveau, client, at, index.design_id, index.name, body)
-    answer, _ = client.allow_stale(index.design_id, ask, {"update": False})
+    answer, behind = client.allow_stale(index.design_id, ask, {"update": False})
     there = [(hit, doc) for hit in answer["hits"] if (doc := _document(hit))]
     docs = [doc for _, doc in there]
     scores = () if query.sort else tuple(hit["order"][0]["value"] for hit, _ in there)
@@ -140,7 +140,7 @@ def _nouveau(
     exact = answer["total_hits_relation"] == "EQUAL_TO"
     total = answer["total_hits"] if exact else None
     counts, ranges = answer.get("counts") or {}, answer.get("ranges") or {}
-    return SearchPage(docs, following, total, counts, ranges, scores=scores)
+    return SearchPage(docs, following, total, counts, ranges, scores=scores, stale=behind)
 
 
 def _ask_nouveau(
@@ -178,7 +178,7 @@ def _by_keyword(
     ask = partial(
         client.call, operation, **at, ddoc=view.design_id, view=view.name, limit=keywords.MAX_ROWS, **bounds
     )
-    answer, _ = client.allow_stale(view.design_id, ask, {"update": "lazy"})
+    answer, behind = client.allow_stale(view.design_id, ask, {"update": "lazy"})
     rows = answer["rows"]
     ids, scored, begun = keywords.in_order(rows) if name else keywords.candidates(query, index, rows)
     cut = len(rows) == keywords.MAX_ROWS
@@ -195,7 +195,7 @@ def _by_keyword(
     following = encode_cursor({"key": end, "id": ids[end - 1]}) if len(ids) > end else None
     unsupported = (keywords.TYPOS if query.forgiven else ()) + (keywords.TOO_MANY if cut else ())
     scores = () if query.sort else tuple(scored[doc["_id"]] for doc in docs)
-    return SearchPage(docs, following, len(ids), counts, ranges, unsupported, scores=scores)
+    return SearchPage(docs, following, len(ids), counts, ranges, unsupported, scores=scores, stale=behind)
 
 
 def _in_order(
@@ -215,9 +215,10 @@ def _in_order(
     ask = partial(
         client.call, operation, **at, ddoc=view.design_id, view=view.name, include_docs=True, **bounds
     )
-    answer, _ = client.allow_stale(view.design_id, ask, {"update": "lazy"})
+    answer, behind = client.allow_stale(view.design_id, ask, {"update": "lazy"})
     found = keyword_lists.listed(query, index, answer["rows"], limit, first=place is None)
-    return SearchPage(found.docs, encode_cursor(found.next) if found.next else None, found.total)
+    following = encode_cursor(found.next) if found.next else None
+    return SearchPage(found.docs, following, found.total, stale=behind)
 
 
 def _slice(ids: list[str], limit: int, bookmark: str | None) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """The counts beside a search's filters. A facet that filters counts its alternatives too, which is another question: its answer is
-kept for a minute while no product changes, and mostly known from the page on which the filter was chosen."""
+kept for a minute while no product changes, and mostly known from the page on which the filter was chosen. That of an index that
+was behind is not kept."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -41,7 +42,8 @@ def facets_of(
     """{facet: [{value, count}]} for the first page of a search. No database call; for each facet that filters and whose
     alternatives are not known, 1 more of the search's kind."""
     here = FieldCounts(page.counts, page.ranges)
-    deps.facet_counts.put(query, here, asked.group)
+    if not page.stale:
+        deps.facet_counts.put(query, here, asked.group)
     found: dict[str, list[Doc]] = {}
     for facet in expanded(asked.facets, page.counts, asked.choices):
         counts = _alternatives(deps, asked, query, facet) if asked.is_chosen(facet) else here
@@ -81,7 +83,8 @@ def _alternatives(deps: Dependencies, asked: Question, query: SearchQuery, facet
         return known
     page = deps.catalogue.search(question, 1, None)
     counts = FieldCounts(page.counts, page.ranges)
-    deps.facet_counts.put(question, counts, asked.group)
+    if not page.stale:
+        deps.facet_counts.put(question, counts, asked.group)
     return counts
 
 

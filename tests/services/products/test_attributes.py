@@ -1,5 +1,6 @@
 """Product types and the attributes of products that they declare."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -179,7 +180,7 @@ def test_a_type_that_changed_is_followed_and_older_products_stay(shop: Shop) -> 
     assert shop.ok("/v1/products/vase1", reviews=1)["specifications"] == []
 
 
-def test_attributes_filter_and_are_counted(shop: Shop) -> None:
+def test_attributes_filter_and_are_counted(shop: Shop, catch_up: Callable[[], None]) -> None:
     """Values of one attribute are alternatives; what is chosen of one still counts its other values."""
     category = {"taxonomy": ["Shelf", "Bags"]}
     made = {
@@ -198,6 +199,7 @@ def test_attributes_filter_and_are_counted(shop: Shop) -> None:
         return found(**{"attributes.material": "Leather"}) == {"leather", "both"}
 
     eventually(holds)
+    catch_up()
     assert found(**{"attributes.material": ["Leather", "Canvas"]}) == {"canvas", "leather", "both"}
     assert found(**{"attributes.fits": "A4", "attributes.material": "Leather"}) == {"both"}
     assert found(**{"attributes.waterproof": "true"}) == {"leather"}
@@ -226,7 +228,7 @@ def test_the_texts_of_attributes_are_words_of_a_search(shop: Shop) -> None:
     "scope", [{"q": "satchel"}, {"category": "Bags#Satchels"}], ids=["search", "category"]
 )
 def test_many_numbers_are_counted_and_filtered_by_bands_and_few_one_by_one(
-    shop: Shop, scope: dict[str, str]
+    shop: Shop, scope: dict[str, str], catch_up: Callable[[], None]
 ) -> None:
     def counted(**filters: str) -> list[tuple[str, int]]:
         answer = shop.ok("/v1/products", **scope, facets="attributes.weight", **filters)
@@ -249,6 +251,7 @@ def test_many_numbers_are_counted_and_filtered_by_bands_and_few_one_by_one(
         ("1000..2000", 1),
     ]
     eventually(lambda: counted() == bands)
+    catch_up()
     found = shop.ok("/v1/products", **scope, **{"attributes.weight": ["20..50", "1000..2000"]})["items"]
     assert {each["productid"] for each in found} == {"satchel3", "satchel4", "satchel8"}
     assert counted(**{"attributes.weight": "20..50"}) == bands, "values of one facet are alternatives"

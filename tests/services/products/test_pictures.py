@@ -3,6 +3,7 @@
 import re
 import subprocess
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -199,7 +200,7 @@ def test_a_decoder_that_never_ends_is_stopped() -> None:
     assert ImagingProcess().convert(JPEG).width == 800
 
 
-def test_a_product_has_several_pictures_in_an_order(shop: Shop) -> None:
+def test_a_product_has_several_pictures_in_an_order(shop: Shop, catch_up: Callable[[], None]) -> None:
     first, second, third = (stored(shop, png(shade, (2, 2))) for shade in (11, 12, 13))
     pictures = [{"id": first, "alt": "From the front"}, {"id": second}]
     created = shop.admin("POST", "/v1/products", product("several", pictures=pictures))
@@ -209,6 +210,7 @@ def test_a_product_has_several_pictures_in_an_order(shop: Shop) -> None:
     changed = shop.admin("PUT", "/v1/products/several", created.json | {"pictures": pictures})
     assert (changed.status, changed.json["image"]) == (200, f"/v1/pictures/{third}")
     assert shown(shop, "several") == [(third, "Box"), (first, "Front")]
+    catch_up()
     listed = shop.ok("/v1/products", q="several")["items"]
     assert [each["id"] for each in listed[0]["pictures"]] == [third, first]
     without = shop.admin("PUT", "/v1/products/several", changed.json | {"pictures": []})

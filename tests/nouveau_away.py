@@ -2,7 +2,8 @@
 configuration says that Nouveau is. A search is held for ten seconds and then refused, the analysis of a text is refused at once.
 
 It can be stuck as well, as CouchDB 3.5.0 is when an answer of Nouveau to its indexer is lost: a text is analysed, a search is
-not answered in time, and the indexer's task stands where it is."""
+not answered in time, and the indexer's task stands where it is. So it is for ever with the indexers that were at work when Nouveau was
+killed, each for the function that its index had then: `lose_indexer`."""
 
 import re
 import threading
@@ -10,9 +11,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 import pytest
+import requests
 
 from shared.couch import Server
 from tests.forwarding import Forward, Response, forwarding
@@ -22,19 +25,22 @@ STUCK_SECONDS = 0.2  # thirty at a real one
 REFUSAL = orjson.dumps({"error": "service unavailable", "reason": "Search service unavailable."})
 TIMED_OUT = orjson.dumps({"error": "unknown_error", "reason": "req_timedout"})
 JSON = {"Content-Type": "application/json"}
-SEARCH = re.compile(r"/_nouveau/")
+SEARCH = re.compile(r"(.+?)(?:/_partition/[^/]+)?(/_design/[^/]+)/_nouveau/([^/?]+)")
+LONG_AGO = 3600.0
 
 
 @dataclass
 class Nouveau:
     """`away` until it is set otherwise; `searches` counts what was asked meanwhile. `stuck`: how many more changes its indexer has still
-    to take before it stands; None when it is well."""
+    to take before it stands; None when it is well. `lost`: the tasks of indexers that stand, with the function that each works for."""
 
     url: str = ""
+    target: str = ""
     away: bool = True
     stuck: int | None = None
     searches: int = 0
     indexed: str = ""
+    lost: list[tuple[dict[str, Any], str]] = field(default_factory=list)
     _done: int = 0
     _closed: threading.Event = field(default_factory=threading.Event)
 
@@ -60,7 +66,38 @@ class Nouveau:
             return 200, JSON, self._task(self.stuck)
         if self.away and path == "/_nouveau_analyze":
             return 503, JSON, REFUSAL
+        if self.lost and path == "/_active_tasks":
+            status, headers, content = forward()
+            return status, headers, orjson.dumps([*orjson.loads(content), *(task for task, _ in self.lost)])
+        if self.lost and self._waits_for_a_lost_one(path):
+            self._closed.wait(HELD_SECONDS)
+            return 500, JSON, TIMED_OUT
         return forward()
+
+    def lose_indexer(self, db: str, design_id: str, index: str) -> None:
+        """As if Nouveau had been killed while this index was added to."""
+        task = {
+            "type": "search_indexer",
+            "node": "nonode@nohost",
+            "pid": f"<0.{len(self.lost)}.0>",
+            "database": f"shards/00000000-ffffffff/{db}.1700000000",
+            "design_document": f"_design/{design_id}",
+            "index": index,
+            "changes_done": 1,
+            "total_changes": 2,
+            "progress": 50,
+            "started_on": int(time.time() - LONG_AGO),
+            "updated_on": int(time.time() - LONG_AGO),
+        }
+        self.lost.append((task, self._function(f"/{db}", f"/_design/{design_id}", index)))
+
+    def _waits_for_a_lost_one(self, path: str) -> bool:
+        asked = SEARCH.match(path)
+        return bool(asked) and self._function(*asked.groups()) in [function for _, function in self.lost]
+
+    def _function(self, db: str, design: str, index: str) -> str:
+        found = requests.get(self.target + db + design, timeout=60).json()
+        return str(found["nouveau"][index]["index"])
 
     def _task(self, left: int) -> bytes:
         """The indexer's; it goes on by one change whenever somebody looks, while any are left to it."""
@@ -79,7 +116,7 @@ class Nouveau:
 @contextmanager
 def without_nouveau(couch_url: str) -> Iterator[Nouveau]:
     """Such a server in front of the one at `couch_url`."""
-    nouveau = Nouveau()
+    nouveau = Nouveau(target=couch_url)
     with forwarding(couch_url, nouveau.answer) as url:
         nouveau.url = url
         try:

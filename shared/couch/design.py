@@ -32,7 +32,7 @@ SEARCH_ENGINE_SECONDS = 5.0
 """So long whoever waits for indexes waits for a search engine that does not answer."""
 STUCK_SECONDS = 60.0
 """So long whoever waits for a search index waits while nothing is added to it: where an answer of Nouveau is lost, CouchDB 3.5 waits for
-it until it is started again (apache/couchdb#5887), and holds every search of that index meanwhile."""
+it until it is started again (apache/couchdb#5887), and holds every search of that index meanwhile. `stuck_indexes` ends that."""
 
 Progress = Callable[[str], None]
 
@@ -171,7 +171,7 @@ def warm(client: Client, name: str, pattern: AccessPattern, progress: Progress, 
             built, moved = done, time.monotonic()
         elif isinstance(pattern, NouveauIndex) and time.monotonic() - moved > STUCK_SECONDS:
             raise SearchUnavailable(
-                f"Nothing was added to {pattern.name} of {name} for {STUCK_SECONDS:.0f} s; start CouchDB again."
+                f"Nothing was added to {pattern.name} of {name} for {STUCK_SECONDS:.0f} s: the worker has it built anew."
             )
         time.sleep(pause)
 

@@ -17,7 +17,7 @@ from ibm_cloud_sdk_core.authenticators import (
 )
 
 from . import design as designs
-from . import migration
+from . import migration, stuck_indexes
 from .client import Client
 from .database import Database
 from .documents import Shapes
@@ -26,6 +26,7 @@ from .iam import IamTokens, iam_authenticator
 from .indexes import DatabaseDesign
 from .readiness import Readiness
 from .sdk import Cloudant
+from .search import NouveauIndex
 from .transport import DatabaseSession
 
 log = logging.getLogger(__name__)
@@ -134,11 +135,15 @@ class Server:
             designs.warm_all(self.client, self.name_of(design), patterns)
 
     def restore_indexes(self, *wanted: DatabaseDesign) -> None:
-        """Makes indexes again that were dropped; where all are there it only looks. Raises NotPrepared without the database."""
+        """Makes indexes again that were dropped, and has search indexes built anew that nothing is added to (`stuck_indexes`), a step each
+        time; where all is well it only looks. Raises NotPrepared without the database."""
         for design in wanted:
             name, features = self.name_of(design), self.client.features()
             if missing := designs.missing(self.client, name, design, features):
                 designs.create_indexes(self.client, name, missing, log.warning)
+            searched = [each for each in designs.servable(design, features) if isinstance(each, NouveauIndex)]
+            if searched:
+                stuck_indexes.rebuild(self.client, name, searched)
 
     def readiness(self, *wanted: DatabaseDesign) -> Readiness:
         """A check for `/health/ready`: raises while the server does not answer or lacks an index of these designs."""

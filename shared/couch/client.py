@@ -1,5 +1,6 @@
 """The SDK with our errors: what it raises is turned into the shop's own tree here and nowhere else."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -35,6 +36,7 @@ class Client:
     def __init__(self, sdk: CloudantV1) -> None:
         self.sdk = sdk
         self._features: frozenset[str] | None = None
+        self._version = ""
         self._clusters: dict[str, dict[str, int]] = {}
         self._stale_reads = StaleReads()
         self.server = urlsplit(sdk.service_url).netloc
@@ -62,11 +64,21 @@ class Client:
 
     def allow_stale(self, index: str, ask: partial[Any], stale: dict[str, Any]) -> tuple[Any, bool]:
         """The answer of an index and whether it was behind: see `staleness`. The first one of a block may be known: see `repeats`."""
+        return self._ask_index(ask, lambda send: self._stale_reads.ask(index, send, stale, self._time()))
+
+    def when_fresh(self, index: str, ask: partial[Any], share: float) -> Any:
+        """The same of an index that cannot be read while it is behind, within this share of the time. Raises SearchUnavailable then."""
+        return self._ask_index(
+            ask, lambda send: (self._stale_reads.ask_fresh(index, send, self._time() * share), False)
+        )[0]
+
+    def _ask_index(
+        self, ask: partial[Any], wait: Callable[[partial[Any]], tuple[Any, bool]]
+    ) -> tuple[Any, bool]:
         block = current_block()
         if block is None or block.calls:
-            return self._stale_reads.ask(index, ask, stale, self._time())
-        as_bytes = partial(ask, as_bytes=True)
-        return _first_read(block, ask, lambda: self._stale_reads.ask(index, as_bytes, stale, self._time()))
+            return wait(ask)
+        return _first_read(block, ask, lambda: wait(partial(ask, as_bytes=True)))
 
     def _time(self) -> float:
         return time_for(self.sdk.get_http_client().timeout)
@@ -74,9 +86,22 @@ class Client:
     def features(self) -> frozenset[str]:
         """What `GET /` says the server can do; asked once, and not on the bill of the request that happens to be first."""
         if self._features is None:
-            with counting():
-                self._features = frozenset(self.call("get_server_information").get("features", ()))
-        return self._features
+            self._ask_server()
+        return self._features or frozenset()
+
+    def reads_nouveau_behind(self) -> bool:
+        """Whether `update: false` answers with what a Nouveau index holds. Up to CouchDB 3.5.0 such a search is sent to Nouveau over and
+        over until the index has caught up, for a minute and also when nobody waits for it any more (apache/couchdb#5617)."""
+        if not self._version:
+            self._ask_server()
+        return tuple(map(int, re.findall(r"\d+", self._version)[:3])) > (3, 5, 0)
+
+    def _ask_server(self) -> None:
+        with counting():
+            answer = self.call("get_server_information")
+        self._version = answer["version"]
+        if self._features is None:
+            self._features = frozenset(answer.get("features", ()))
 
     def shards(self, db: str) -> int:
         """How many shards a database has, every copy counted; asked once, like `features`."""

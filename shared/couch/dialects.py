@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import orjson
 
 from .indexes import View
-from .keyword_searches import KeywordSearches
+from .keyword_searches import LIST_SHARE, KeywordSearches
 from .pages import SearchPage, decode_cursor, encode_cursor
 from .search import (
     DOCUMENT_FIELD,
@@ -30,7 +30,11 @@ class Caller(Protocol):
 
     def allow_stale(self, index: str, ask: partial[Any], stale: dict[str, Any]) -> tuple[Any, bool]: ...
 
+    def when_fresh(self, index: str, ask: partial[Any], share: float) -> Any: ...
+
     def features(self) -> frozenset[str]: ...
+
+    def reads_nouveau_behind(self) -> bool: ...
 
     @property
     def keyword_searches(self) -> KeywordSearches: ...
@@ -51,7 +55,7 @@ def search(
     limit: int,
     bookmark: str | None,
 ) -> SearchPage:
-    """A page of whole documents, from the index as it is while that is behind. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
+    """A page of whole documents, from the index as it is while that is behind, where the server reads it then. `at` is {"db"} for a global query, with "partition_key" for a partition's."""
     form = index.on(client.features())
     if isinstance(form, View):
         name = keyword_lists.sorted_by(query, index)
@@ -132,7 +136,11 @@ def _nouveau(
             for name, bands in query.bands.items()
         }
     ask = partial(_ask_nouveau, client, at, index.design_id, index.name, body)
-    answer, behind = client.allow_stale(index.design_id, ask, {"update": False})
+    if client.reads_nouveau_behind():
+        answer, behind = client.allow_stale(index.design_id, ask, {"update": False})
+    else:
+        share = 1.0 if query.all_words else LIST_SHARE
+        answer, behind = client.when_fresh(index.design_id, ask, share), False
     there = [(hit, doc) for hit in answer["hits"] if (doc := _document(hit))]
     docs = [doc for _, doc in there]
     scores = () if query.sort else tuple(hit["order"][0]["value"] for hit, _ in there)

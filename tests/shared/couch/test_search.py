@@ -181,9 +181,12 @@ def test_a_server_gets_the_form_it_can_serve():
 class Recorder:
     """A server that remembers what it was asked; it answers with nothing found."""
 
-    def __init__(self, *features: str, shards: int = 2, relation: str = "EQUAL_TO") -> None:
+    def __init__(
+        self, *features: str, shards: int = 2, relation: str = "EQUAL_TO", reads_behind: bool = False
+    ) -> None:
         self.asked: list[Any] = []
         self._features, self._shards, self._relation = frozenset(features), shards, relation
+        self._reads_behind = reads_behind
 
     def features(self) -> frozenset[str]:
         return self._features
@@ -196,7 +199,13 @@ class Recorder:
         return {"rows": [], "total_rows": 0, "bookmark": "b", "counts": {"brand_is": {"Acme": 2.0}}}
 
     def allow_stale(self, index: str, ask: Any, stale: dict[str, Any]) -> tuple[Any, bool]:
-        return ask(), False
+        return ask(**stale), True
+
+    def when_fresh(self, index: str, ask: Any, share: float) -> Any:
+        return ask()
+
+    def reads_nouveau_behind(self) -> bool:
+        return self._reads_behind
 
     def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any]) -> Any:
         self.asked.append((at, body))
@@ -246,7 +255,7 @@ def test_documents_come_from_an_index_of_nouveau_that_is_up_to_date_and_are_read
             hits = [gone, hit | {"doc": now}] if body["include_docs"] else [hit]
             return super().nouveau(at, ddoc, index, body) | {"hits": hits}
 
-    server = Nouveau("nouveau")
+    server = Nouveau("nouveau", reads_behind=True)
     assert 'index("stored", "document", JSON.stringify(doc));' in str(INDEX.on(["nouveau"]).design_document())
     for behind, docs in ((False, [stored]), (True, [now])):
         server.behind = behind
@@ -256,6 +265,14 @@ def test_documents_come_from_an_index_of_nouveau_that_is_up_to_date_and_are_read
         (True, False),
         (False, True),
     ]
+
+
+@pytest.mark.parametrize("reads_behind", [False, True])
+def test_nouveau_is_asked_for_an_index_that_is_behind_only_where_it_is_answered(reads_behind: bool):
+    """CouchDB 3.5.0 sends such a search to Nouveau again and again until the index is not behind, for a minute, whoever waits."""
+    server = Recorder("nouveau", reads_behind=reads_behind)
+    search(server, {"db": "d"}, INDEX, search_for("sofa"), limit=5, bookmark=None)
+    assert [body["update"] for _, body in server.asked] == [not reads_behind]
 
 
 @pytest.mark.parametrize("shards", [1, 6, 24, 96, 3000])

@@ -1,11 +1,12 @@
 """How long a reader waits for an index that may be behind, and what it gets then."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from shared.couch import DatabaseUnavailable, staleness
+from shared.couch import DatabaseUnavailable, SearchUnavailable, staleness
 from shared.couch.staleness import PROBE_SECONDS, PROBE_TIMEOUT, RECENT_SECONDS, StaleReads
 
 TIMEOUT = 2.5
@@ -59,3 +60,67 @@ def test_an_index_that_was_behind_lately_is_not_waited_for_long(index: Index) ->
     assert index.read() == ("fresh", False)
     assert index.read() == ("fresh", False)
     assert index.waits[-1] > PROBE_TIMEOUT
+
+
+class Unread(Index):
+    """One that a server does not read while it is behind; `during` happens while a reader waits for it."""
+
+    during: Callable[[], None] | None = None
+
+    def read_fresh(self) -> str:
+        return str(self._reads.ask_fresh("products/by_name", self._ask, TIMEOUT))
+
+    def _ask(self, call_timeout: float = TIMEOUT, stale: str = "") -> str:
+        assert not stale
+        if during := self.during:
+            during()
+        return super()._ask(call_timeout)
+
+
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> Unread:
+    return Unread(monkeypatch)
+
+
+def test_an_index_that_is_not_read_behind_is_waited_for_all_the_time_there_is(unread: Unread) -> None:
+    unread.behind = True
+    for _ in range(3):
+        with pytest.raises(SearchUnavailable, match="behind"):
+            unread.read_fresh()
+    assert sum(unread.waits) == pytest.approx(3 * TIMEOUT)
+    unread.behind = False
+    assert unread.read_fresh() == "fresh"
+
+
+def test_two_wait_for_it_at_once_and_all_others_are_refused(unread: Unread) -> None:
+    unread.behind = True
+    with pytest.raises(SearchUnavailable):
+        unread.read_fresh()
+    questions = []
+
+    def third() -> None:
+        unread.during, before = None, len(unread.waits)
+        with pytest.raises(SearchUnavailable):
+            unread.read_fresh()
+        questions.append(len(unread.waits) - before)
+
+    def second() -> None:
+        unread.during = third
+        with pytest.raises(SearchUnavailable):
+            unread.read_fresh()
+
+    unread.during = second
+    with pytest.raises(SearchUnavailable):
+        unread.read_fresh()
+    assert questions == [0]
+
+
+def test_a_refusal_at_once_does_not_say_that_an_index_is_behind(unread: Unread) -> None:
+    def refuse() -> None:
+        raise DatabaseUnavailable("The database is away.")
+
+    unread.during = refuse
+    with pytest.raises(DatabaseUnavailable, match="away"):
+        unread.read_fresh()
+    unread.during = None
+    assert unread.read_fresh() == "fresh"

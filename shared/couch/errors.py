@@ -158,6 +158,9 @@ INDEX_QUERIES = frozenset(
 """The SDK's operations that ask an index. A 404 to one of them never means a document: the index is not there."""
 
 
+NODE_DOWN = "nodedown"
+"""What a cluster calls the end of a read of which a node went away; its status, 412, says something else."""
+
 _STATUS_OF_ROWS = {
     "unauthorized": 401,
     "forbidden": 403,
@@ -182,6 +185,8 @@ def from_answer(status: int, body: Any, path: str) -> Error:
     said = f"{reason or error or status} ({path})"
     if error == "partition_overflow":
         return PartitionFull(said)
+    if error == NODE_DOWN:
+        return DatabaseUnavailable(said)
     if status == 404 and (reason == "Database does not exist." or path in INDEX_QUERIES):
         return NotPrepared(said)
     by_status: dict[int, type[Error]] = {

@@ -14,11 +14,12 @@ import requests
 
 from .answer import Answer
 from .deadline import time_for
-from .errors import DatabaseUnavailable
+from .errors import NODE_DOWN, DatabaseUnavailable
 from .http import LONG_CALL_SECONDS, CircuitOpen, HttpClient, NotSent, TransportError
 from .tally import classify, record
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
+PRECONDITION_FAILED = 412
 FIRST_DELAY, MAX_DELAY = 0.05, 2.0
 _OUR_OPTIONS = ("call_timeout", "as_bytes", "all_headers")
 """Of a call, beside those of `requests`."""
@@ -101,7 +102,7 @@ class DatabaseSession(requests.Session):
             if answer and answer.status_code == 401 and not renewed and (other := self._renewed(headers)):
                 headers, renewed = other, True
                 continue
-            if answer and answer.status_code not in RETRIED:
+            if answer and not _is_passing(answer):
                 return answer
             resent = resent or not _untouched(answer, failure)
             wait = max(pause, _retry_after(answer)) * random.uniform(0.5, 1.0)
@@ -121,6 +122,13 @@ class DatabaseSession(requests.Session):
 
 def _away() -> DatabaseUnavailable:
     return DatabaseUnavailable("The database does not answer; try again shortly.")
+
+
+def _is_passing(answer: Answer) -> bool:
+    """Whether it may be another one in a moment."""
+    return answer.status_code in RETRIED or (
+        answer.status_code == PRECONDITION_FAILED and NODE_DOWN.encode() in answer.content
+    )
 
 
 def _untouched(answer: Answer | None, failure: TransportError | None) -> bool:

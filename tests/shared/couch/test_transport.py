@@ -131,6 +131,24 @@ def test_too_many_requests_and_server_errors_are_asked_again():
     assert len(requests) == 3
 
 
+NODE_DOWN = reply("412 Precondition Failed", {"error": "nodedown", "reason": "progress not possible"})
+"""What a cluster says of a list, a view, a search or the changes while one of the nodes that it reads from goes away."""
+
+
+def test_a_read_of_which_a_node_went_away_is_asked_again():
+    with script(NODE_DOWN, reply("200 OK", {"rows": [{"id": "a:b", "doc": {"_id": "a:b"}}]})) as (
+        url,
+        requests,
+    ):
+        assert Server(url, timeout=5).open(ANYTHING).partition("a").all() == [{"_id": "a:b"}]
+    assert len(requests) == 2
+
+
+def test_a_cluster_that_stays_without_a_node_is_away_and_no_conflict():
+    with script(NODE_DOWN) as (url, _), pytest.raises(DatabaseUnavailable):
+        Server(url, timeout=0.3).open(ANYTHING).partition("a").all()
+
+
 def test_an_error_that_stays_is_passed_on_as_away():
     busy = reply("429 Too Many Requests", {"error": "too_many_requests"}, "Retry-After: 9")
     with script(busy) as (url, _), pytest.raises(DatabaseUnavailable):

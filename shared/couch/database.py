@@ -68,11 +68,18 @@ class Database:
             raise NoSuchDocument(f"There is nothing at {key}.")
         return Partition(self._client, self.name, key, self._shapes)
 
-    def get(self, docid: str, *, conflicts: bool = False, rev: str | None = None) -> Doc:
-        """One document; with `conflicts` its `_conflicts` are listed. Raises NoSuchDocument."""
+    def get(
+        self, docid: str, *, conflicts: bool = False, deleted_conflicts: bool = False, rev: str | None = None
+    ) -> Doc:
+        """One document; with `conflicts` its `_conflicts` are listed, with `deleted_conflicts` its `_deleted_conflicts`. Raises NoSuchDocument."""
         return self._shapes.read(
             self._client.call(
-                "get_document", db=self.name, doc_id=docid, conflicts=conflicts or None, rev=rev
+                "get_document",
+                db=self.name,
+                doc_id=docid,
+                conflicts=conflicts or None,
+                deleted_conflicts=deleted_conflicts or None,
+                rev=rev,
             )
         )
 

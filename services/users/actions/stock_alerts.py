@@ -110,6 +110,9 @@ def _send(deps: JobDependencies, alert: StockAlert, offer: dict[str, Any], momen
     begun = alert.get("sending")
     if "confirmed" not in alert or (begun and parse(begun) > moment - RESEND_AFTER):
         return False
+    if begun and deps.store.was_removed(alert):
+        _remove(deps, alert["_id"])
+        return False
     claim = {**alert, "sending": iso(moment), "sender": secrets.token_hex(8)}
     try:
         claimed = deps.store.put(cast(StockAlert, claim), exclusive=True)

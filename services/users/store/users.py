@@ -182,6 +182,17 @@ class UserStore:
         self._tell([doc["_id"]], ended=bool(doc.get("revoked")))
         return written
 
+    def was_removed(self, doc: Document) -> bool:
+        """Whether it is a write that a node of a cluster kept though the others refused it, and that shows itself since the one that held
+        was removed: a later revision of it is deleted. 1 read."""
+        try:
+            present = self.database.get(doc["_id"], deleted_conflicts=True)
+        except NoSuchDocument:
+            return True
+        return any(
+            _generation(rev) > _generation(doc["_rev"]) for rev in present.get("_deleted_conflicts", [])
+        )
+
     def try_put(self, doc: Document) -> bool:
         """Whether this write made the document; False when it was there already."""
         try:
@@ -231,3 +242,7 @@ class UserStore:
     def changes(self, since: str, limit: int) -> Any:
         """Changed documents with their conflicting revisions, for the worker."""
         return self.database.changes(since, limit=limit, conflicts=True)
+
+
+def _generation(rev: str) -> int:
+    return int(rev.partition("-")[0])

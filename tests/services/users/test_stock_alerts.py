@@ -210,18 +210,39 @@ def test_a_claim_that_a_node_kept_though_it_was_refused_is_gone_with_the_one_tha
     class Racing:
         def send(self, sent):
             deps.direct_mailer.send(sent)
-            claim, rev = deps.store.get(docid), secrets.token_hex(16)
-            start = int(claim["_rev"].partition("-")[0])
-            refused = {
-                **claim,
-                "_rev": f"{start}-{rev}",
-                "_revisions": {"start": start, "ids": [rev, before]},
-            }
-            docs = {"docs": [refused], "new_edits": False}
-            deps.store.database._client.call("post_bulk_docs", db=deps.store.database.name, bulk_docs=docs)
+            keep_refused(deps, deps.store.get(docid), before)
 
-    before = deps.store.get(docid)["_rev"].partition("-")[2]
+    before = deps.store.get(docid)["_rev"]
     assert stock_alerts.notify(replace(deps, direct_mailer=Racing()), now()) == 1
+    assert stock_alerts.notify(deps, now() + timedelta(minutes=6)) == 0
+    assert deps.store.get(docid) is None
+    assert len(inbox(email)) == 1
+
+
+def keep_refused(deps, claim, before):
+    """Another worker's claim of the same alert, which one node of a cluster has kept."""
+    rev, start = secrets.token_hex(16), int(claim["_rev"].partition("-")[0])
+    history = {"start": start, "ids": [rev, before.partition("-")[2]]}
+    docs = {"docs": [{**claim, "_rev": f"{start}-{rev}", "_revisions": history}], "new_edits": False}
+    deps.store.database._client.call("post_bulk_docs", db=deps.store.database.name, bulk_docs=docs)
+
+
+def test_a_refused_claim_that_shows_itself_after_the_sent_one_has_gone_is_not_sent_again(
+    products, inbox, deps
+):
+    productid = sell(products, stock=5)
+    email = waiting(deps, productid)
+    docid, claims = stock_alert_id(productid, email), []
+
+    class Remembering:
+        def send(self, sent):
+            deps.direct_mailer.send(sent)
+            claims.append(deps.store.get(docid))
+
+    before = deps.store.get(docid)["_rev"]
+    assert stock_alerts.notify(replace(deps, direct_mailer=Remembering()), now()) == 1
+    keep_refused(deps, claims[0], before)
+    assert deps.store.get(docid) is not None
     assert stock_alerts.notify(deps, now() + timedelta(minutes=6)) == 0
     assert deps.store.get(docid) is None
     assert len(inbox(email)) == 1

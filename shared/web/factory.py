@@ -6,7 +6,7 @@ What every request pays for sits in `Service`, and is kept lean: headers are add
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Request, Response, request
@@ -14,6 +14,8 @@ from flask.sessions import NullSession, SessionInterface, SessionMixin
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import Map, MapAdapter
+from werkzeug.sansio.utils import get_host
 
 from shared import tracing
 from shared.audit import AuditTrail
@@ -87,6 +89,16 @@ class Service(Flask):
             if not rule.arguments:
                 found.setdefault(rule.rule, set()).update(rule.methods or ())
         return found
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Flask's own, with the parts of the address that the request has decoded, and hosts that were looked at before."""
+        if request is None:
+            return super().create_url_adapter(None)
+        host = _server_name(self.url_map, request.scheme, request.environ.get("HTTP_HOST"), request.server)
+        query = request.environ.get("QUERY_STRING", "")
+        return MapAdapter(
+            self.url_map, host, request.root_path, "", request.scheme, request.path, request.method, query
+        )
 
     def dispatch_request(self) -> ResponseReturnValue:
         """A word of the API (`/v1/products/lookup`) is no product's id: other methods than its own are refused."""
@@ -175,6 +187,14 @@ class Service(Flask):
         if tally is not None:
             line["calls"] = {kind: number for kind, number in tally.calls.items() if number}
         write_access_line(line)
+
+
+@lru_cache(200)
+def _server_name(
+    url_map: Map, scheme: str, host_header: str | None, server: tuple[str, int | None] | None
+) -> str:
+    """The host that a request is for. Raises BadHost."""
+    return url_map.bind(get_host(scheme, host_header, server)).server_name
 
 
 def _route(environ: Environ) -> str:

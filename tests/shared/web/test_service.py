@@ -4,6 +4,7 @@ import re
 from contextlib import nullcontext
 
 import pytest
+from flask import Flask
 
 from shared.settings import WebSettings
 from shared.web import current_dependencies
@@ -255,3 +256,22 @@ def test_each_service_in_a_process_acts_with_its_own_dependencies(settings: WebS
     )
 
     assert outer.test_client().get("/").text == "tuple dict tuple"
+
+
+@pytest.mark.parametrize(
+    "host", ["shop.example", "Shop.Example:8443", "bücher.example", "[::1]:80", "a b", ""]
+)
+@pytest.mark.parametrize("prefix", ["", "/shop"])
+def test_addresses_are_built_for_the_host_that_was_asked(app, host: str, prefix: str) -> None:
+    """As Flask builds them, which looks at the host anew each time."""
+    environ = {"SCRIPT_NAME": prefix, "HTTP_HOST": host.encode().decode("latin-1")}
+    with app.test_request_context("/v1/things?limit=2", environ_overrides=environ) as context:
+        ours, read = context.url_adapter, context.request.host
+        assert vars(ours) == vars(Flask.create_url_adapter(app, context.request))
+        assert read == context.request.host
+
+
+def test_a_host_that_is_none_is_refused_each_time(client) -> None:
+    for _ in range(2):
+        answer = client.get("/v1/things", headers={"Host": "a..b"})
+        is_problem(answer, 400, "bad_request")

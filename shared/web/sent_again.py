@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, cast
 from flask import Response, current_app, g, request
 
 from shared.couch.repeats import Made, RepeatedReads
-from shared.web.answers import ReadyJson, json_bytes
+from shared.web.answers import ReadyJson
 from shared.web.api import Decorator, Handler
 from shared.web.auth import current_user
 from shared.web.context import add_log_fields, log_fields
@@ -20,8 +20,10 @@ MAX_BYTES: Final = 6 * 1024 * 1024
 
 
 class _Sent(NamedTuple):
-    body: bytes
-    headers: dict[str, str]
+    """`response` goes out to several requests at a time: nobody changes it."""
+
+    response: ReadyJson
+    etag: str | None
     noted: Mapping[str, str]
 
 
@@ -66,12 +68,12 @@ def sent_again(
 def _made(returned: Any, question: Hashable) -> Made[_Sent | None]:
     if not isinstance(returned, ReadyJson) or returned.status_code != 200 or "depends_on_more" in g:
         return Made(None, 0, repeatable=False)
-    sent = _Sent(returned.get_data(), dict(returned.headers), log_fields())
-    return Made(sent, len(sent.body) + len(repr((question, sent.headers))), repeatable=True, same_read=True)
+    size = len(returned.get_data()) + len(repr((question, returned.headers)))
+    sent = _Sent(returned, returned.headers.get("ETag"), log_fields())
+    return Made(sent, size, repeatable=True, same_read=True)
 
 
 def _answer(sent: _Sent) -> Response:
     if sent.noted:
         add_log_fields(**sent.noted)
-    etag = sent.headers.get("ETag")
-    return (not_modified(etag) if etag else None) or json_bytes(sent.body, headers=sent.headers)
+    return (not_modified(sent.etag) if sent.etag else None) or sent.response

@@ -59,7 +59,7 @@ class Client:
         block = current_block()
         if block is None or block.calls:
             return ask()
-        as_bytes = partial(ask, as_bytes=True)
+        as_bytes = self._as_bytes(ask)
         return _first_read(block, ask, lambda: (as_bytes(), False))[0]
 
     def allow_stale(self, index: str, ask: partial[Any], stale: dict[str, Any]) -> tuple[Any, bool]:
@@ -73,12 +73,29 @@ class Client:
         )[0]
 
     def _ask_index(
-        self, ask: partial[Any], wait: Callable[[partial[Any]], tuple[Any, bool]]
+        self, ask: partial[Any], wait: Callable[[Callable[..., Any]], tuple[Any, bool]]
     ) -> tuple[Any, bool]:
         block = current_block()
         if block is None or block.calls:
             return wait(ask)
-        return _first_read(block, ask, lambda: wait(partial(ask, as_bytes=True)))
+        as_bytes = self._as_bytes(ask)
+        return _first_read(block, ask, lambda: wait(as_bytes))
+
+    def _as_bytes(self, ask: partial[Any]) -> Callable[..., Any]:
+        """`ask` whose answer is not parsed. The request of a `call` is prepared once, however often it is sent with another time alone."""
+        if ask.func != self.call:
+            return partial(ask, as_bytes=True)  # a search by Nouveau, which minds its engine
+        prepared: list[dict[str, Any]] = []
+
+        def send(**options: Any) -> Any:
+            if options.keys() - {"call_timeout"}:
+                return ask(as_bytes=True, **options)
+            if not prepared:
+                return ask(as_bytes=True, prepared=prepared, **options)
+            options |= {"as_bytes": True, "all_headers": False}
+            return self._sent(lambda: self.sdk.send_again(prepared[0], **options), ask.args[0]).get_result()
+
+        return send
 
     def _time(self) -> float:
         return time_for(self.sdk.get_http_client().timeout)

@@ -113,8 +113,12 @@ class Cloudant(CloudantV1):  # type: ignore[misc]  # the SDK has no types
         self.authenticator.authenticate(request)
         return request
 
-    def send(self, request: dict[str, Any], **options: Any) -> DetailedResponse:
-        """The answer, parsed where it is JSON; of a stream the SDK's own. Raises ApiException."""
+    def send(
+        self, request: dict[str, Any], *, prepared: list[dict[str, Any]] | None = None, **options: Any
+    ) -> DetailedResponse:
+        """The answer, parsed where it is JSON; of a stream the SDK's own. `prepared` gets the request, for `send_again`. Raises ApiException."""
+        if prepared is not None:
+            prepared.append(request)
         if options.get("stream"):
             return super().send(request, **options)
         answer = self.http_client.request(**request, **options)
@@ -125,3 +129,8 @@ class Cloudant(CloudantV1):  # type: ignore[misc]  # the SDK has no types
         if status != 204 and request["method"] != "HEAD" and answer.content:
             result = answer.json() if _is_json(answer.headers.get("Content-Type")) else answer
         return DetailedResponse(response=result, headers=answer.headers, status_code=status)
+
+    def send_again(self, request: dict[str, Any], **options: Any) -> DetailedResponse:
+        """`send` of what was prepared earlier, with the log-in of this moment."""
+        self.authenticator.authenticate(request)
+        return self.send(request, **options)

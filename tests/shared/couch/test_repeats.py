@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
@@ -112,6 +113,22 @@ def test_the_same_read_is_sent_without_working_it_out(red: Database) -> None:
     assert (tally.calls["global"], sizes.begun) == (3, begun)
     sizes.of("red", given=([],), same_read=True)
     assert sizes.begun == begun + 1
+
+
+def test_the_same_read_is_prepared_once_and_sent_with_the_log_in_of_each_moment(
+    red: Database, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, sdk, logged_in = asked_once(red), server.client.sdk, []
+    log_in = sdk.authenticator.authenticate
+
+    def authenticate(request: dict[str, Any]) -> None:
+        logged_in.append(request["headers"].pop("Authorization", None))
+        log_in(request)
+
+    monkeypatch.setattr(sdk, "prepare_request", None)  # who prepares anything fails
+    monkeypatch.setattr(sdk.authenticator, "authenticate", authenticate)
+    assert [sizes.of("red", same_read=True) for _ in range(3)] == ["1"] * 3
+    assert len(logged_in) == 3
 
 
 def test_what_the_same_read_answers_now_is_made_with_that_one_call(red: Database) -> None:

@@ -36,6 +36,10 @@ FIRST_SLOTS = 32
 KEPT_RECORDS = 2048  # unpacking one from the index costs more than all else of a hit
 KEPT_QUERIES = 1024
 MAX_PREFIX_TERMS, MAX_COUNTED_TERMS = 256, 4096
+MAX_TERM_BYTES = 65_530
+"""A longer value is in a facet's column, but tantivy lists no documents for it."""
+MAX_LISTED_VALUES = 1000
+NEAR_END, MAX_END_VALUES = 1024, 128
 KINDS = ("text", "number", "facet")
 _NOUVEAU_NAME = r"^\$?[a-zA-Z][a-zA-Z0-9_]*$"
 
@@ -142,6 +146,8 @@ class Generation:
         self.beginnings = lru_cache(KEPT_QUERIES)(self._beginnings)
         self.record = lru_cache(KEPT_RECORDS)(self._record)
         self.has_everywhere = lru_cache(KEPT_QUERIES)(self._has_everywhere)
+        self.end_values = lru_cache(KEPT_QUERIES)(self._end_values)
+        self.several_values = lru_cache(KEPT_QUERIES)(self._several_values)
         self.queries: dict[str, tantivy.Query] = {}
         self.most: dict[Any, float] = {}  # the best score of a term
         self.sizes: dict[Any, int] = {}  # how many documents have one of some terms
@@ -164,6 +170,22 @@ class Generation:
         asked = {"there": {"value_count": {"field": column}}}
         counted = self.searcher.aggregate(tantivy.Query.all_query(), asked)
         return bool(counted["there"]["value"] == self.searcher.num_docs)
+
+    def _end_values(self, column: str, *, descending: bool) -> tuple[float, ...]:
+        """The first numbers in the order of a column of one value each that every document has: of so many documents, no more than some hundred."""
+        order = tantivy.Order.Desc if descending else tantivy.Order.Asc
+        everything = tantivy.Query.all_query()
+        found = self.searcher.search(
+            everything, limit=NEAR_END, count=False, order_by_field=column, order=order
+        )
+        values = dict.fromkeys(value for value, _ in found.hits)
+        return tuple(itertools.islice(values, MAX_END_VALUES))
+
+    def _several_values(self, column: str) -> int:
+        """How many values all documents together have of a facet field of which some have several; 0 for any other, and for one of very many."""
+        listed = self.searcher.terms_with_prefix(column, "", limit=MAX_LISTED_VALUES + 1)
+        values = sum(count for _, count in listed)
+        return values if len(listed) <= MAX_LISTED_VALUES and values > self.documents else 0
 
     def _record(self, segment: int, number: int) -> bytes:
         return bytes(self.searcher.doc(tantivy.DocAddress(segment, number))["record"][0])
@@ -194,7 +216,7 @@ class SearchIndex:
             return
         is_open = self.seq and self.size == state["size"]
         self.size, self.slots, self.multivalued = state["size"], state["slots"], set(state["multivalued"])
-        self.types = state["types"]
+        self.types, self.unlisted = state["types"], _set_or_none(state.get("unlisted"))
         if is_open:
             if self._last_commit() != self._commit_read:
                 self._refresh()
@@ -220,6 +242,7 @@ class SearchIndex:
         self.slots: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.multivalued: set[str] = set()  # fields of which a document has more than one number
         self.types: dict[str, str] = {}  # of Nouveau's fields: STRING, TEXT, DOUBLE or STORED
+        self.unlisted: set[str] | None = set()  # see `is_listed`
 
     def grow(self) -> None:
         self._start(self.size * 2)
@@ -269,6 +292,10 @@ class SearchIndex:
         """The schema's name of a field, None when no document has it."""
         slot = self.slots[kind].get(name)
         return None if slot is None else f"{kind}{slot}"
+
+    def is_listed(self, name: str) -> bool:
+        """Whether tantivy lists the documents of each value of a facet field; nobody knows in an index that an earlier version began."""
+        return self.unlisted is not None and name not in self.unlisted
 
     def order_columns(self, name: str) -> list[str]:
         """The columns by which a text field is sorted, each deciding among what is equal in those before it."""
@@ -330,6 +357,7 @@ class SearchIndex:
             "slots": self.slots,
             "multivalued": sorted(self.multivalued),
             "types": self.types,
+            "unlisted": None if self.unlisted is None else sorted(self.unlisted),
         }
         fresh = self._state_path.with_suffix(".new")
         fresh.write_bytes(orjson.dumps(state))
@@ -365,6 +393,8 @@ class SearchIndex:
                 document.add_float(f"number{slot}", number)
         for name, values in made.facets.items():
             slot = self._slot("facet", name)
+            if self.unlisted is not None and any(len(each.encode()) > MAX_TERM_BYTES for each in values):
+                self.unlisted.add(name)
             for value in values:
                 document.add_text(f"facet{slot}", value)
         record = [made.docid, made.seq, made.stored, sortable, made.digest()]
@@ -386,6 +416,10 @@ class SearchIndex:
 
     def close(self) -> None:
         self.closed = True
+
+
+def _set_or_none(names: list[str] | None) -> set[str] | None:
+    return None if names is None else set(names)
 
 
 def order_prefixes(text: str) -> tuple[int, ...]:

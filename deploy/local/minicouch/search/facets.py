@@ -23,7 +23,9 @@ class Facets:
         self._matching = matching
         self._fields = None if counts is None else _count_fields(matching.index, counts)
         self._bands = None if ranges is None else _range_fields(matching.index, ranges)
-        asked = {_key_of(name): _terms(slot) for name, slot in (self._fields or {}).items() if slot}
+        fields = (self._fields or {}).items()
+        self._listed = {name for name, slot in fields if slot and matching.ask_values(name, slot)}
+        asked = {_key_of(name): _terms(slot) for name, slot in fields if slot and name not in self._listed}
         for band in self._bands or ():
             asked |= band.aggregations()
         matching.ask(asked)
@@ -32,9 +34,14 @@ class Facets:
         """{field: {value: how many hits}}."""
         if self._fields is None:
             return None
+        return {name: self._values(name, slot) if slot else {} for name, slot in self._fields.items()}
+
+    def _values(self, name: str, slot: str) -> dict[str, float]:
+        if name in self._listed:
+            return {value: float(count) for value, count in self._matching.values(slot).items()}
         return {
-            name: _values(self._matching.counted[_key_of(name)]) if slot else {}
-            for name, slot in self._fields.items()
+            bucket["key"]: float(bucket["doc_count"])
+            for bucket in self._matching.counted[_key_of(name)]["buckets"]
         }
 
     def ranges(self) -> dict[str, dict[str, float]] | None:
@@ -57,10 +64,6 @@ def _count_fields(index: SearchIndex, fields: Any) -> dict[str, str | None]:
 
 def _terms(slot: str) -> dict[str, Any]:
     return {"terms": {"field": slot, "size": MAX_VALUES}}
-
-
-def _values(found: dict[str, Any]) -> dict[str, float]:
-    return {bucket["key"]: float(bucket["doc_count"]) for bucket in found["buckets"]}
 
 
 def _range_fields(index: SearchIndex, asked: Any) -> list["_Bands"]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import tantivy
 
 from .compiling import Compiler, is_number
+from .counting import plain
 from .engine import SearchIndex
 from .syntax import Clauses, Everything, Node, Phrase, RangeOf, Regexp, Term, Wildcard
 
@@ -67,8 +68,8 @@ def counted_by_rows(
     rows = ranking.rare_rows(tree)
     if not rows:
         return None
-    plain = [[replace(node, boost=1.0) for node in sorted(row, key=ranking.frequency)] for row in rows]
-    ways = Clauses(tuple(("should", Clauses(tuple(("must", each) for each in row))) for row in plain))
+    bare = [[replace(node, boost=1.0) for node in sorted(row, key=ranking.frequency)] for row in rows]
+    ways = Clauses(tuple(("should", Clauses(tuple(("must", each) for each in row))) for row in bare))
     return Clauses((("must", ways), *(part for part in tree.parts if part[0] == "not")))
 
 
@@ -77,6 +78,17 @@ def frequencies(
 ) -> Callable[[Node], float]:
     """In how many documents a node without parts is, at most; infinite where nobody knows."""
     return _Ranking(index, searcher, compiler, (), 0).frequency
+
+
+def without_everywhere(
+    index: SearchIndex, searcher: tantivy.Searcher, compiler: Compiler, tree: Node
+) -> Node:
+    """What finds the same documents, without what must match and every document has, such as the one currency of a shop."""
+    node, ranking = plain(tree), _Ranking(index, searcher, compiler, (), 0)
+    if not isinstance(node, Clauses):
+        return node
+    kept = tuple(part for part in node.parts if part[0] != "must" or not ranking.is_everywhere(part[1]))
+    return Clauses(kept) if any(occur == "must" for occur, _ in kept) else node
 
 
 class _Ranking:
@@ -101,10 +113,14 @@ class _Ranking:
         """Whether a term finds very many, and nothing takes longer than that. Learns what a term can add at most."""
         terms = [node for node in _leaves(tree) if self._term(node) is not None]
         self.weighty = max(map(self._roughly_most, terms), default=0.0)
-        self._everywhere = {node for node in terms if self.frequency(node) == self.index.generation.documents}
+        self._everywhere = set(filter(self.is_everywhere, terms))
         if any(isinstance(node, Wildcard) and math.isinf(self.frequency(node)) for node in _leaves(tree)):
             return False  # each search would gather what it finds anew
         return any(self.frequency(node) >= COMMON for node in terms)
+
+    def is_everywhere(self, node: Node) -> bool:
+        """Whether it is a term that every document has."""
+        return self._term(node) is not None and self.frequency(node) == self.index.generation.documents
 
     def pruned(self, tree: Clauses, others: Hits) -> Hits:
         """The first of `others` and of what has none of the terms that were set aside; [] where that needs the scores of all."""
@@ -202,10 +218,9 @@ class _Ranking:
     def _ways(self, node: Node) -> list[frozenset[Node]] | None:
         """The leaves that are there together, for each way to match a part; those that no document has are left out. None for too many."""
         if not isinstance(node, Clauses):
-            frequency = self.frequency(node)
-            if self._term(node) and frequency == self.index.generation.documents:
+            if self.is_everywhere(node):
                 return [frozenset()]
-            return [frozenset((node,))] if frequency else []
+            return [frozenset((node,))] if self.frequency(node) else []
         if any(occur == "not" for occur, _ in node.parts):
             return None
         musts = [self._ways(part) for occur, part in node.parts if occur == "must"]

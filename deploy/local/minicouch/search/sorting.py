@@ -138,7 +138,7 @@ def _by_columns(
     if keys == [first] and first.kind == "number":
         columns.append(Column(SEQUENCE, tantivy.FieldType.Unsigned))
     matching.begin_counting()
-    ordering, query = Ordering(matching.index, matching.searcher), matching.unscored
+    ordering, query = Ordering(matching), matching.unscored
     if not after:
         found = ordering.first(query, columns, limit)
     else:

@@ -1,22 +1,27 @@
 """Hits are sorted by columns: a page is the same as when all hits are sorted, and no more is read than can be on it."""
 
 import random
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deploy.local.minicouch.search import sorting
+from deploy.local.minicouch.search import engine, ordering, sorting
+from deploy.local.minicouch.search import matching as matching_module
 from deploy.local.minicouch.search.analysis import Analyzers
 from deploy.local.minicouch.search.compiling import Compiler
 from deploy.local.minicouch.search.engine import Generation, SearchIndex, entry
 from deploy.local.minicouch.search.matching import Matching
+from deploy.local.minicouch.search.ordering import Ordering
 from deploy.local.minicouch.search.sorting import by_fields, parse_sort
 
 SORTS = ["size", "-size", "title<string>", "-title<string>", "label<string>", ["size", "title<string>"]]
+SIZES = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
 DEFINITION = {"name": "perfield", "default": "standard", "fields": {"title": "keyword"}}
 
 
-def built(folder: Any, *, lacking: bool = False) -> SearchIndex:
+def built(folder: Any, *, lacking: bool = False, sizes: Sequence[float] = SIZES) -> SearchIndex:
     dice = random.Random(7)
     index = SearchIndex(folder, Analyzers(DEFINITION))
     entries = []
@@ -25,7 +30,7 @@ def built(folder: Any, *, lacking: bool = False) -> SearchIndex:
         fields: list[list[Any]] = [
             ["title", f"{title} {dice.randrange(200)}", {}],
             ["label", dice.choice(["one", "two", "twofold and more"]), {}],
-            ["size", dice.randrange(-3, 3) / 2, {}],
+            ["size", dice.choice(sizes), {}],
         ]
         kept = fields[: 2 if lacking and seq % 5 == 0 else 3]
         entries.append(entry(f"d{dice.random()}", seq, None, kept))
@@ -68,6 +73,27 @@ def test_a_page_is_the_same_as_when_all_hits_are_sorted(
     monkeypatch.setattr(sorting, "_by_columns", lambda *asked: None)
     assert by_columns == walked(index, sort, 10_000, query)
     assert len(by_columns) == len(set(by_columns)) > 100
+
+
+@pytest.mark.parametrize("sort", ["size", "-size", ["size", "title<string>"]])
+@pytest.mark.parametrize(
+    "sizes", [SIZES, (-1.0, -0.0, 0.0, 1.0), tuple(range(400))], ids=["few", "zeros", "many"]
+)
+def test_the_first_numbers_of_a_large_index_lead_to_the_same_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sort: Any, sizes: Sequence[float]
+) -> None:
+    index = built(tmp_path, sizes=sizes)
+    with monkeypatch.context() as by_all:
+        by_all.setattr(sorting, "_by_columns", lambda *asked: None)
+        expected = walked(index, sort, 10_000, "label:two")
+    near_end, found = Ordering._near_end, []
+    monkeypatch.setattr(Ordering, "_near_end", lambda *at: found.append(near_end(*at)) or found[-1])
+    monkeypatch.setattr(matching_module, "MANY", 1)
+    for module in (engine, ordering):
+        monkeypatch.setattr(module, "NEAR_END", 150)
+    assert walked(index, sort, 7, "label:two") == expected
+    assert any(found), "the first pages come from them"
+    assert not all(found), "the last ones do not"
 
 
 @pytest.mark.parametrize("sort", ["size", "-size"])

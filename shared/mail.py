@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from email.header import Header
 from email.message import Message
 from email.mime.multipart import MIMEMultipart
-from email.policy import compat32
+from email.policy import Compat32
 from email.utils import formataddr, formatdate, make_msgid, parseaddr
+from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -27,8 +28,22 @@ log = logging.getLogger(__name__)
 
 DOMAIN = "aisle.example"
 SENDER = f"shop@{DOMAIN}"
-# The newer policies parse every header again as it is set and written, which costs more than all else that is done for an e-mail.
-_POLICY: Final = compat32.clone(mangle_from_=False)
+LINE: Final = 78
+FIRST_SUBJECT_LINE: Final = 67
+
+
+class LeanPolicy(Compat32):
+    """The newer policies parse every header again as it is set and written, which costs more than all else that is done for an e-mail;
+    and what fits into one line needs nobody who looks where it can be broken."""
+
+    def fold_binary(self, name: str, value: str) -> bytes:
+        fits = isinstance(value, str) and len(name) + len(value) + 2 <= LINE
+        if fits and value.isascii() and value.isprintable():
+            return f"{name}: {value}{self.linesep}".encode()
+        return super().fold_binary(name, value)
+
+
+_POLICY: Final = LeanPolicy(mangle_from_=False)
 
 
 @dataclass(frozen=True)
@@ -181,6 +196,8 @@ def _part(kind: str, text: str) -> Message:
 
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
+    if len(line) <= FIRST_SUBJECT_LINE and line.isascii():
+        return line
     return Header(line, "us-ascii" if line.isascii() else "utf-8", header_name="Subject").encode()
 
 
@@ -190,6 +207,7 @@ def _address(to: str) -> str:
     return to
 
 
+@lru_cache(64)
 def _from(sender: str, shop: str) -> str:
     """The shop's address with its name, unless the address has one already."""
     name, address = parseaddr(sender)

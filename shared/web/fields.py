@@ -7,6 +7,7 @@ import marshmallow as ma
 
 from shared.money import CURRENCIES
 from shared.web.api import Shape
+from shared.web.quick_checks import Unsuited, Value, text
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _NOT_IN_ADDRESSES = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -37,6 +38,14 @@ class Text(ma.fields.String):
             raise ma.ValidationError("Control characters are not accepted.")
         return text.strip()
 
+    def quick_value(self) -> Value:
+        def trimmed(value: Any) -> str:
+            if type(value) is not str or _CONTROL.search(value):
+                raise Unsuited
+            return value.strip()
+
+        return trimmed
+
 
 class AddressText(ma.fields.String):
     """An address as on an envelope: lines of text, every line end a line feed, no other control character."""
@@ -66,12 +75,23 @@ class StrictInteger(ma.fields.Integer):
             raise ma.ValidationError("Not a whole number.")
         return value
 
+    def quick_value(self) -> Value:
+        def number(value: Any) -> int:
+            if type(value) is not int:
+                raise Unsuited
+            return value
+
+        return number
+
 
 class Time(ma.fields.String):
     """A moment as the documents hold it: ISO 8601, UTC, milliseconds, `Z`."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(validate=ma.validate.Regexp(TIME_PATTERN), **kwargs)
+
+    def quick_value(self) -> Value:
+        return text
 
 
 class MoneyShape(Shape):

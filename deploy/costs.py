@@ -11,6 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deploy import piles
+from deploy.traffic import (
+    ENOUGH,
+    QUERY,
+    READ,
+    TIMEOUT,
+    WRITE,
+    Kind,
+    Minutes,
+    blocks_that_hold,
+    percentile,
+    queue_waits,
+    several,
+    simulate,
+)
 
 PAGE = Path(__file__).with_name("COSTS.md")
 
@@ -62,6 +76,21 @@ REQUESTS = {
     "kept category: what changed, when nothing did": Calls(),
     "stall: a sale told": Calls(reads=6, globals=1, writes=6),
     "stall: a count told": Calls(reads=4, globals=1, writes=2),
+}
+# What Cloudant counts of these: a document of a bulk is a write, a partition query is a read for each hundred rows of its index that are
+# begun, and one more for each document it reads. Counted by minicouch under a plan: tests/services/orders/test_units.py. A category page
+# lists so many products; an order has two lines and is paid.
+CATEGORY_PAGE = 20
+UNITS = {
+    "category page": Calls(reads=1 + CATEGORY_PAGE),
+    "menu": Calls(),
+    "search": Calls(globals=1),
+    "product": Calls(globals=1),
+    "log in": Calls(globals=1),
+    "profile with addresses and basket": Calls(reads=5),
+    "checkout": Calls(reads=5, globals=1, writes=13),
+    "order": Calls(reads=7),
+    "order history": Calls(globals=1),
 }
 # What the pages of the storefront cost, all services together, when they are not sent again from its cache. Counts beside a
 # category's filters are kept, and counted again in the background: at most one read a second for a category that changes and is
@@ -133,26 +162,39 @@ LINES_PER_ORDER = 2
 KEPT_BEFORE = 0.9  # of category, menu and product requests that a cache before the shop answers
 KEPT_REQUESTS = ("category page", "menu", "product")
 GROWTH = (10, 1_000, 100_000)
+SIMULATED_REQUESTS = 60_000  # or the whole hour, where it has fewer
+_SCENARIOS = (
+    (10, False, "Lite"),
+    (10, True, "Lite"),
+    (100, False, "Lite"),
+    (100, True, "Lite"),
+    (1_000, False, "Lite"),
+    (1_000, False, "Standard"),
+    (1_000, True, "Standard"),
+    (100_000, False, "Standard"),
+    (100_000, True, "Standard"),
+)
+"""Orders a day, whether a cache answers before, and the plan."""
 
 
-def per_order() -> Calls:
-    """Calls that one order brings with it, browsing included."""
-    total = Calls(writes=WRITTEN_PER_ORDER - REQUESTS["checkout"].writes)
+def per_order(costs: dict[str, Calls] = REQUESTS) -> Calls:
+    """Calls, or units, that one order brings with it, browsing and the worker's writes included."""
+    total = Calls(writes=WRITTEN_PER_ORDER - costs["checkout"].writes)
     for name, times in PER_ORDER.items():
-        total += REQUESTS[name].times(times)
+        total += costs[name].times(times)
     return total
 
 
-def a_second(orders_a_day: float) -> Calls:
-    """Calls a second in the busiest minutes."""
-    return per_order().times(in_the_busiest_minutes(orders_a_day))
+def a_second(orders_a_day: float, costs: dict[str, Calls] = REQUESTS) -> Calls:
+    """Calls, or units, a second in the busiest minutes."""
+    return per_order(costs).times(in_the_busiest_minutes(orders_a_day))
 
 
-def behind_a_cache() -> Calls:
-    """Calls that one order brings with it where a cache before the shop answers most of what everybody may see."""
-    total = per_order()
+def behind_a_cache(costs: dict[str, Calls] = REQUESTS) -> Calls:
+    """As `per_order`, where a cache before the shop answers most of what everybody may see."""
+    total = per_order(costs)
     for name in KEPT_REQUESTS:
-        total += REQUESTS[name].times(-KEPT_BEFORE * PER_ORDER[name])
+        total += costs[name].times(-KEPT_BEFORE * PER_ORDER[name])
     return total
 
 
@@ -184,7 +226,7 @@ def main() -> int:
     if options.page:
         PAGE.write_text(page())
         return 0
-    needed = a_second(options.orders_a_day)
+    needed = a_second(options.orders_a_day, UNITS)
     print(f"{options.orders_a_day:,.0f} orders a day need, in the busiest minutes: {_shown(needed)}")
     print(
         f"Lite plan: {'enough' if _fits(needed, LITE) else 'not enough'}. Standard plan: {blocks(needed)} blocks."
@@ -193,14 +235,14 @@ def main() -> int:
 
 
 def page() -> str:
-    return "\n".join([*_introduction(), *_requests(), *_traffic(), *_sizes(), *_growth()]) + "\n"
+    return "\n".join([*_introduction(), *_requests(), *_units(), *_traffic(), *_sizes(), *_growth()]) + "\n"
 
 
 def _introduction() -> Iterator[str]:
     yield "# What a traffic costs on Cloudant\n"
     yield "Cloudant sells reads (by id, and partition queries), writes and global queries a second. Written by `python -m deploy.costs --page`"
     yield "from calls that `tests/journeys/test_costs.py` counts on the running shop; change the traffic in `deploy/costs.py`.\n"
-    yield f"Plans: Lite {_shown(LITE)}; one block of Standard {_shown(BLOCK)}.\n"
+    yield f"Plans: Lite {_shown(LITE)}; one block of Standard {_shown(BLOCK)}. A call may use several units: see below.\n"
 
 
 def _requests() -> Iterator[str]:
@@ -219,15 +261,24 @@ def _requests() -> Iterator[str]:
     yield f"Each act of staff writes {WRITTEN_PER_ACT} more in one request: its entry in the audit trail, and what it is found by, 1 for its actor and 1 for each of its subjects. A page of the trail is 1 read in each service and month, of an actor or a subject 2 reads in each service."
 
 
+def _units() -> Iterator[str]:
+    yield '\n## Units of one request\n\nWhat Cloudant counts of these calls (its page "Usage and charges" of July 2026): a document of a bulk is a write, a partition query is a read for each hundred rows of its index that are begun,'
+    yield f"and one more for each document that it reads. Counted by minicouch under a plan (`tests/services/orders/test_units.py`). A category page lists {CATEGORY_PAGE} products here, an order has two lines and is paid; a checkout reads each promotion of the shop as well.\n"
+    yield "| request | reads | global queries | writes |\n|---|---|---|---|"
+    for name, units in UNITS.items():
+        yield f"| {name} | {units.reads:g} | {units.globals:g} | {units.writes:g} |"
+
+
 def _traffic() -> Iterator[str]:
     assumed = ", ".join(f"{times} × {name}" for name, times in PER_ORDER.items())
     yield f"\n## Traffic\n\nFor each order: {assumed}. The busiest hour holds {BUSIEST_HOUR:.0%} of a day, its busiest minutes {BURST:g} times as much.\n"
     yield "| orders a day | reads/s | global queries/s | writes/s | Lite plan | Standard blocks |\n|---|---|---|---|---|---|"
     for orders in (10, 30, 100, 1_000, 10_000, 100_000):
-        need = a_second(orders)
+        need = a_second(orders, UNITS)
         lite = "enough" if _fits(need, LITE) else "no"
         yield f"| {orders:,} | {need.reads:,.1f} | {need.globals:,.1f} | {need.writes:,.1f} | {lite} | {blocks(need)} |"
-    yield "\nGlobal queries decide. A cache before product pages (they carry an ETag) and a longer `MENU_SECONDS` are the first to help."
+    first, second = (_fullest(a_second(1, UNITS), plan)[0] for plan in (LITE, BLOCK))
+    yield f"\nIn units. Of a Lite plan the {first} are used up first, of Standard the {second}. A cache before category and product pages (they carry an ETag) is the first to help."
 
 
 def _sizes() -> Iterator[str]:
@@ -246,17 +297,18 @@ def _growth() -> Iterator[str]:
     for orders in GROWTH:
         need, documents = a_second(orders), orders * 365 * KEPT_PER_ORDER
         size = f"{documents * BYTES_PER_DOCUMENT / 1e9:,.2f} GB"
-        yield f"| {orders:,} | {documents:,} | {size} | {shards(orders * 365)} | {nodes(need)} | {blocks(need)} |"
+        yield f"| {orders:,} | {documents:,} | {size} | {shards(orders * 365)} | {nodes(need)} | {blocks(a_second(orders, UNITS))} |"
     yield from _first_limits()
+    yield from _simulated()
     yield from _hot_partitions()
     yield from _stock()
     yield from piles.section()
 
 
 def _first_limits() -> Iterator[str]:
-    most, kept = LITE.globals / a_second(1).globals, behind_a_cache()
+    first, used = _fullest(a_second(1, UNITS), LITE)
     yield "\n### What breaks first\n\nThe class of calls that is nearest to its limit, and what is left of it with a cache before the shop (a CDN, `PAGE_CACHE_SECONDS`; products and lists carry"
-    yield f"an ETag) that answers {KEPT_BEFORE:.0%} of {', '.join(KEPT_REQUESTS)} requests..\n"
+    yield f"an ETag) that answers {KEPT_BEFORE:.0%} of {', '.join(KEPT_REQUESTS)} requests.\n"
     yield "| orders a day | Cloudant Lite: fullest class | Standard blocks, and behind a cache | three CouchDB nodes (100%: half busy), and behind a cache | remedy |\n|---|---|---|---|---|"
     for orders, remedy in zip(
         GROWTH,
@@ -267,11 +319,69 @@ def _first_limits() -> Iterator[str]:
         ),
         strict=True,
     ):
-        need, cached = a_second(orders), kept.times(in_the_busiest_minutes(orders))
-        yield f"| {orders:,} | {_fullest(need)} | {blocks(need)}, {blocks(cached)} | {_busy(need):.0%}, {_busy(cached):.0%} | {remedy} |"
-    yield f"\nGlobal queries of product pages and searches break first, on a Lite plan at some {most:,.0f} orders a day. Built in: the menu, the counts of filters and the first pages of departments are kept by the shop;"
+        busiest = in_the_busiest_minutes(orders)
+        units, kept_units = (each.times(busiest) for each in (per_order(UNITS), behind_a_cache(UNITS)))
+        calls, kept_calls = (each.times(busiest) for each in (per_order(), behind_a_cache()))
+        name, share = _fullest(units, LITE)
+        yield f"| {orders:,} | {name} {share:.0%} | {blocks(units)}, {blocks(kept_units)} | {_busy(calls):.0%}, {_busy(kept_calls):.0%} | {remedy} |"
+    yield f"\nThe {first} of category pages break first, on a Lite plan at some {1 / used:,.0f} orders a day on average; one such page is more than a second of it. Built in: the menu, the counts of filters and the first pages of departments are kept by the shop;"
     yield "pages that are the same for everybody are kept for `PAGE_CACHE_SECONDS`; what is too many is a 429 of the database, asked again with a pause, and a 503 with Retry-After to the customer when that takes too long:"
     yield "`tests/faults/test_lite_plan.py` has thirty orders with searches and histories at once under a Lite plan's rates, all placed and delivered, none twice."
+
+
+def _simulated() -> Iterator[str]:
+    """The busiest minutes, call by call."""
+    yield "\n### The busiest minutes, simulated\n\nAverages say nothing of those who come together. `deploy/traffic.py` lets requests come at random (Poisson), counts each class over the last second as Cloudant does, asks again as the client library does"
+    yield f"(a pause that doubles, {TIMEOUT:g} s in all), and then gives a 503; what the worker writes of an order waits until it is written. A block more is added until no more than {ENOUGH:.1%} of the requests get a 503. Seeded, so that it says the same each time;"
+    yield "units as above. A cache is the one of the table above.\n"
+    yield "| orders a day | plan | requests | of them wait | get a 503 | p99 of the wait | calls refused: reads, global queries, writes | the worker's wait for an order, p50 and p99 |\n|---|---|---|---|---|---|---|---|"
+    for orders, is_cached, plan in _SCENARIOS:
+        kinds = _kinds(orders, is_cached)
+        seconds = min(3600.0, SIMULATED_REQUESTS / sum(kind.rate for kind in kinds))
+        rates, said = _named(LITE), plan
+        if plan == "Standard":
+            costs = behind_a_cache(UNITS) if is_cached else per_order(UNITS)
+            reckoned = blocks(costs.times(in_the_busiest_minutes(orders)))
+            enough = blocks_that_hold(kinds, _named(BLOCK), seconds, reckoned)
+            rates, said = several(_named(BLOCK), enough), f"{enough} blocks of Standard ({reckoned} reckoned)"
+        before = ", behind a cache" if is_cached else ""
+        yield f"| {orders:,}{before} | {said} | {_met(simulate(kinds, rates, seconds))} |"
+    yield "\nCouchDB nodes do not refuse, calls queue. The wait in that queue, for nodes of the table above and for three, over 60 s (it grows for as long as they are too few):\n"
+    yield "| orders a day | calls a second | nodes | p50 | p99 |\n|---|---|---|---|---|"
+    for orders in GROWTH:
+        need = a_second(orders)
+        for count in sorted({MIN_NODES, nodes(need)}):
+            waits = queue_waits(_node_calls(need), count * NODE_CALLS, 60)
+            yield f"| {orders:,} | {_node_calls(need):,.1f} | {count} | {percentile(waits, 0.5) * 1000:,.1f} ms | {percentile(waits, 0.99) * 1000:,.1f} ms |"
+
+
+def _kinds(orders_a_day: float, is_cached: bool) -> tuple[Kind, ...]:
+    """Requests of the busiest minutes, and the worker."""
+    rate = in_the_busiest_minutes(orders_a_day)
+    left = {name: 1 - KEPT_BEFORE if is_cached and name in KEPT_REQUESTS else 1 for name in PER_ORDER}
+    asked = [Kind(name, each * rate * left[name], _calls(UNITS[name])) for name, each in PER_ORDER.items()]
+    written = WRITTEN_PER_ORDER - int(UNITS["checkout"].writes)
+    return (*asked, Kind("the worker", rate, ((WRITE, written),), is_patient=True))
+
+
+def _calls(units: Calls) -> tuple[tuple[str, int], ...]:
+    """Reads and writes as one call each, global queries one by one."""
+    reads = ((READ, int(units.reads)),) if units.reads else ()
+    writes = ((WRITE, int(units.writes)),) if units.writes else ()
+    return (*reads, *((QUERY, 1),) * int(units.globals), *writes)
+
+
+def _named(plan: Calls) -> dict[str, float]:
+    return dict(zip((READ, QUERY, WRITE), _parts(plan), strict=True))
+
+
+def _met(minutes: Minutes) -> str:
+    refused = ", ".join(f"{minutes.refused[name]:,}" for name in (READ, QUERY, WRITE))
+    worker = ", ".join(f"{percentile(minutes.work_waits, share):,.1f} s" for share in (0.5, 0.99))
+    return (
+        f"{minutes.requests:,} | {minutes.share_delayed:.1%} | {minutes.share_given_up:.1%} | "
+        f"{percentile(minutes.waits, 0.99):.2f} s | {refused} | {worker}"
+    )
 
 
 def _hot_partitions() -> Iterator[str]:
@@ -292,22 +402,24 @@ def _hot_partitions() -> Iterator[str]:
         365 * LINES_PER_ORDER * HOT_SHARE * SALE_DOCUMENTS * HISTORY_DAYS / 365 * BYTES_PER_DOCUMENT
     )
     yield f"\nOn Cloudant the stock of that category is what breaks first: its partition is full at some {full:,.0f} orders a day, totals of `STOCK_HISTORY_DAYS` included. The remedies: fewer days, which removes more"
-    yield "movements; or two categories in place of one (a product that is moved begins a new chain there). CouchDB has no such limit. One product's stock is a chain of slots, each written after the one before: its buyers"
+    yield "movements; or two categories in place of one (a product that is moved begins a new chain there). CouchDB keeps the same limit; `max_partition_size` in `[couchdb]` raises it. Once it is full neither a total nor the end of a chain can be written, so do it before. One product's stock is a chain of slots, each written after the one before: its buyers"
     yield "queue, those of other products do not; a reservation writes its slot with the one that it expects to be the last, and takes the next where another was quicker."
 
 
-def _fullest(needed: Calls) -> str:
-    names = ("reads", "global queries", "writes")
-    share, name = max(
-        (need / have, name) for need, have, name in zip(_parts(needed), _parts(LITE), names, strict=True)
-    )
-    return f"{name} {share:.0%}"
+def _fullest(needed: Calls, plan: Calls) -> tuple[str, float]:
+    """The class that is nearest to its limit, and how much of it is used."""
+    classes = zip((READ, QUERY, WRITE), _parts(needed), _parts(plan), strict=True)
+    return max(((name, need / have) for name, need, have in classes), key=lambda each: each[1])
 
 
 def _busy(needed: Calls) -> float:
     """Share of what three nodes that are half busy answer."""
-    calls = needed.reads + needed.globals * PRODUCT_SHARDS + needed.writes * COPIES
-    return calls / NODE_CALLS / NODE_SHARE / MIN_NODES
+    return _node_calls(needed) / NODE_CALLS / NODE_SHARE / MIN_NODES
+
+
+def _node_calls(needed: Calls) -> float:
+    """As the nodes of CouchDB see them."""
+    return needed.reads + needed.globals * PRODUCT_SHARDS + needed.writes * COPIES
 
 
 def _stock() -> Iterator[str]:
@@ -315,7 +427,7 @@ def _stock() -> Iterator[str]:
     yield "\n## Stock of a category\n\nA sale of a product or variant (a line of an order) leaves"
     yield f"{SALE_DOCUMENTS} documents in the category's partition. After {HISTORY_DAYS} days (`STOCK_HISTORY_DAYS`) {MOVEMENTS_OF_A_TOTAL:,} movements of a product become one total, and what they stood for is"
     yield f"removed; of a removed document the database keeps its id and revision, taken to be {TOMBSTONE_BYTES} bytes. A product that sells fewer than {MOVEMENTS_OF_A_TOTAL:,} keeps its movements."
-    yield f"A partition may have {PARTITION_BYTES / 1e9:g} GB on Cloudant; no more is written there then (`partition_overflow`; not tried with the shop). A product that is moved to another category begins a new chain of"
+    yield f"A partition may have {PARTITION_BYTES / 1e9:g} GB on Cloudant; no more is written there then (`partition_overflow`: its goods are a 503 until there is room, `tests/services/products/test_full_partition.py`). A product that is moved to another category begins a new chain of"
     yield "stock there, and its sales are written there. A category of a million products, each with its first movement, holds 2 GB. Reckoned, not run at these sizes:\n"
     yield "| lines sold in a category a year | documents kept | size kept | and of removed ones, a year | without totals: full after |\n|---|---|---|---|---|"
     for lines in (1_000, 100_000, 1_000_000, 3_000_000):

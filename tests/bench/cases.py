@@ -15,7 +15,7 @@ from services.orders.documents import DESIGN as ORDERS
 from services.orders.rules.periods import Span
 from services.orders.store.orders import OrderStore
 from services.orders.store.reports import ReportStore
-from services.products.documents import DESIGN as PRODUCTS
+from services.products.documents import DESIGN as CATALOGUE
 from services.products.store.catalogue import Catalogue
 from services.users.store import UserStore
 from shared.couch import Server, search_for
@@ -27,6 +27,8 @@ from tests.people import ADDRESS, Person
 Read = Callable[[Server], object]
 FIRST_VIEWS = 10_000
 CATCH_UP_SECONDS = 180
+CATEGORIES, PRODUCTS = 200, 1_500
+"""So many different ones are asked for in turn, however many there are: what a shop keeps of what it answered would else help a small one alone."""
 
 
 class NotMeasured(Exception):
@@ -60,9 +62,11 @@ class Case:
 
 
 def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> Iterator[Case]:
-    categories = [sample_data.category(number) for number in range(products // sample_data.PER_CATEGORY)]
+    categories = [
+        sample_data.category(number) for number in spread(products // sample_data.PER_CATEGORY, CATEGORIES)
+    ]
     paths = ["%23".join(part.replace(" ", "%20") for part in taxonomy) for taxonomy in categories]
-    productids = [f"p{number:07d}" for number in range(0, products, 7)]
+    productids = [f"p{number:07d}" for number in spread(products, PRODUCTS)]
     words = list(itertools.product(sample_data.ADJECTIVES, sample_data.NOUNS))
     userids = [customer.userid for customer in customers]
     tokens = [{"Authorization": f"Bearer {customer.token}"} for customer in customers]
@@ -115,17 +119,24 @@ def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> 
         ],
         (lambda server: ReportStore(server.open(ORDERS)).sales("month", Span()),),
     )
-    yield from _desk_lists({"Authorization": f"Bearer {admin.token}"}, productids)
+    yield from _desk_lists({"Authorization": f"Bearer {admin.token}"}, products)
     yield from _pages(categories, productids, words)
     yield Case("checkout, 2 lines", "orders", _checkouts(tokens, products), clients=(1, 4))
 
 
-def _desk_lists(staff: dict[str, str], productids: list[str]) -> Iterator[Case]:
-    """Lists of orders as staff ask for them: of a status, and with a product."""
+def spread(count: int, most: int) -> range:
+    """At most so many of the numbers below `count`, at even distances."""
+    step = max(1, -(-count // most))
+    return range(0, count, step)
+
+
+def _desk_lists(staff: dict[str, str], products: int) -> Iterator[Case]:
+    """Lists of orders as staff ask for them: of a status, and with a product that past orders have."""
+    ordered = range(0, min(products, sample_data.PRODUCTS_ORDERED), 7)
     paths = {
         "desk: paid orders, 25": ["/v1/admin/orders?status=paid&limit=25"],
         "desk: paid orders with a product, 25": [
-            f"/v1/admin/orders?status=paid&product={productid}&limit=25" for productid in productids[:1400]
+            f"/v1/admin/orders?status=paid&product=p{number:07d}&limit=25" for number in ordered
         ],
         "desk: orders counted by status": ["/v1/admin/orders/counts"],
     }
@@ -218,15 +229,15 @@ def answer(url: str, line: dict) -> requests.Response:
 
 
 def _category_page(taxonomy: list[str]) -> Read:
-    return lambda server: Catalogue(server.open(PRODUCTS)).category_by("name", taxonomy, {}, 20, None)
+    return lambda server: Catalogue(server.open(CATALOGUE)).category_by("name", taxonomy, {}, 20, None)
 
 
 def _product(productid: str) -> Read:
-    return lambda server: Catalogue(server.open(PRODUCTS)).by_productid(productid)
+    return lambda server: Catalogue(server.open(CATALOGUE)).by_productid(productid)
 
 
 def _search(text: str) -> Read:
-    return lambda server: Catalogue(server.open(PRODUCTS)).search(search_for(text), 20, None)
+    return lambda server: Catalogue(server.open(CATALOGUE)).search(search_for(text), 20, None)
 
 
 def _me(userid: str) -> Read:

@@ -10,6 +10,8 @@ NOUNS = "kettle lamp table chair shelf jacket scarf teapot radio carpet pillow m
 BRANDS = "Alder Birch Cedar Dogwood Elm Fir Hazel Juniper Larch Maple".split()
 COLOURS = "red green blue black white grey".split()
 PER_CATEGORY = 50
+PRODUCTS_ORDERED = 10_000
+"""Past orders are of so many products, the first ones."""
 FIRST_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -46,7 +48,7 @@ def past_orders(count: int, customers: list[str], seed: int = 2) -> Iterator[byt
         moment = FIRST_DAY + timedelta(minutes=number % 1_000_000)
         date = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         item = {
-            "productid": f"p{dice.randrange(10_000):07d}",
+            "productid": f"p{dice.randrange(PRODUCTS_ORDERED):07d}",
             "name": "A thing",
             "quantity": 1,
             "unitPrice": _pounds(dice.randrange(100, 9000)),

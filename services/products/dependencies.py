@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from services.products.clients.picture_downloads import PictureDownloads
 from services.products.clients.services import Orders
@@ -57,12 +57,12 @@ MAX_LIST_BYTES = 8 * 1024 * 1024
 """Of lists that are answered again while the database says the same, in each process."""
 
 
-class ListText(NamedTuple):
-    """A list of products as JSON, how many of them have what was searched for, and whether some of it is `outdated`."""
+class SentList(NamedTuple):
+    """A list of products as the web framework sends it (jobs import none), to several requests at a time: nobody changes it. And how many
+    products have what was searched for."""
 
-    text: bytes
+    answer: Any
     found: int
-    outdated: bool
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Dependencies:
     settings: Settings
     catalogue: Catalogue
     product_answers: ProductAnswers
-    list_texts: RepeatedReads[ListText]
+    sent_lists: RepeatedReads[SentList]
     ledger: Ledger
     stock_totals: StockTotals
     supplier_deliveries: SupplierDeliveries
@@ -166,7 +166,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         settings=settings,
         catalogue=catalogue,
         product_answers=ProductAnswers(),
-        list_texts=RepeatedReads(MAX_LIST_BYTES),
+        sent_lists=RepeatedReads(MAX_LIST_BYTES),
         ledger=Ledger(database, redis),
         stock_totals=StockTotals(database),
         supplier_deliveries=SupplierDeliveries(database),

@@ -1,6 +1,6 @@
 """Flask plumbing that every service shares: factory, problems, auth, paging, idempotency, ETags."""
 
-from shared.web.answers import json_answer, json_bytes, json_text, nothing
+from shared.web.answers import json_answer, json_bytes, nothing
 from shared.web.api import Blueprint, ProblemSchema, Shape, text_content
 from shared.web.audit import audited
 from shared.web.auth import (
@@ -60,7 +60,6 @@ __all__ = [
     "idempotent_id",
     "json_answer",
     "json_bytes",
-    "json_text",
     "lines_of",
     "list_answer",
     "not_modified",

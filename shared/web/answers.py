@@ -45,12 +45,7 @@ def json_answer(
     body: Any, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     """A ready answer for hot endpoints: no schema is run over `body`, which must be plain data of the declared shape."""
-    return json_bytes(json_text(body), status, etag=etag, headers=headers)
-
-
-def json_text(body: Any) -> bytes:
-    """Plain data as the JSON of an answer."""
-    return orjson.dumps(body, option=_OPTIONS)
+    return json_bytes(orjson.dumps(body, option=_OPTIONS), status, etag=etag, headers=headers)
 
 
 def json_bytes(

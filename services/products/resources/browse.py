@@ -13,7 +13,7 @@ from services.products.actions.facets import facet_labels
 from services.products.actions.query_counts import found_by_words
 from services.products.actions.question import Listed, Question
 from services.products.declarations.product import Product
-from services.products.dependencies import Dependencies, ListText
+from services.products.dependencies import Dependencies, SentList
 from services.products.documents import taxonomy_of
 from services.products.resources.context import (
     asked_currency,
@@ -46,7 +46,6 @@ from shared.web import (
     is_service_call,
     json_answer,
     json_bytes,
-    json_text,
     list_answer,
     not_modified,
     optional_user,
@@ -147,13 +146,16 @@ def products() -> Response:
 
     counts = act.counts_beside(deps, asked)
 
-    def make() -> Made[ListText]:
+    def make() -> Made[SentList]:
         found = act.products_beside(deps, asked, counts, visitor)
-        text = json_text(_list_body(deps, found, asked, earlier, context, bound))
         has_others = any(map(has_terms, found.docs))  # prices that depend on the time, or on who asks
+        answer = json_answer(
+            _list_body(deps, found, asked, earlier, context, bound),
+            headers=headers | (OUTDATED if found.outdated else {}),
+        )
         return Made(
-            ListText(text, found_by_words(found), found.outdated),
-            len(text),
+            SentList(answer, found_by_words(found)),
+            len(answer.get_data()),
             repeatable=not (has_others or found.outdated),
             same_read=found.is_as_asked or not asked.q,
             max_age=REWRITE_SECONDS,  # so long what is counted is there for who filters by it next
@@ -162,11 +164,12 @@ def products() -> Response:
     question = (request.query_string, context.currency, context.group)
     labels = deps.labels.loaded() if asked.facets and deps.catalogue.read_in else None
     given = deps.search_rules.get(), deps.categories.get(), deps.product_types.get(), labels
-    made, repeated = deps.list_texts.get(question, make, (*given, counts and counts.values))
+    counted = counts and (counts.values, counts.outdated)
+    sent, repeated = deps.sent_lists.get(question, make, (*given, *(counted or ())))
     if repeated:
-        act.count_repeated(deps, asked, made.found, visitor)
-    headers |= OUTDATED if made.outdated or (counts and counts.outdated) else {}
-    return json_bytes(made.text, headers=headers)
+        act.count_repeated(deps, asked, sent.found, visitor)
+    answer: Response = sent.answer
+    return answer
 
 
 def _list_body(

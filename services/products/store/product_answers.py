@@ -9,7 +9,7 @@ from services.products.rules.prices import PriceContext, has_terms
 from services.products.rules.product import listed
 
 MAX_BYTES: Final = 4 * 1024 * 1024
-"""Whole lists are kept too: see `list_texts`."""
+"""Whole lists are kept too: see `sent_lists`."""
 ENTRY_BYTES: Final = 400
 """About what an entry takes besides its text."""
 

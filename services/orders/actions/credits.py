@@ -4,6 +4,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from services.orders.actions.code_uses import standing_of
@@ -30,6 +31,7 @@ from services.orders.rules.credits import (
     settled,
 )
 from services.orders.rules.promotion_uses import Standing
+from shared.couch import NoSuchDocument, UpdateConflict
 from shared.errors import Unavailable
 
 log = logging.getLogger(__name__)
@@ -136,8 +138,10 @@ def append(
         chain = known or deps.credits.chain(key)
         known = None
         for leaves in chain.conflicts:
-            settle(deps, key, leaves)
+            with suppress(UpdateConflict, NoSuchDocument):  # another writer has settled it
+                settle(deps, key, leaves)
         if chain.conflicts:
+            time.sleep(random.uniform(0, MAX_PAUSE))
             continue
         change = decide(chain)
         if change is None:

@@ -71,8 +71,12 @@ class CreditStore:
         self._database.delete(leaf["_id"], leaf["_rev"])
 
     def _leaves(self, doc: CreditEntry) -> Sequence[CreditEntry]:
-        others = [self._database.get(doc["_id"], rev=rev) for rev in cast(Doc, doc).get("_conflicts", ())]
-        return [doc, *cast(list[CreditEntry], others)]
+        """What one node of a cluster alone has kept is none: its writer was told so."""
+        leaves = [doc]
+        for rev in cast(Doc, doc).get("_conflicts", ()):
+            with suppress(NoSuchDocument):
+                leaves.append(cast(CreditEntry, self._database.get(doc["_id"], rev=rev)))
+        return leaves
 
     def _is_only_or_withdraw(self, entry: CreditEntry) -> bool:
         """A refused write may be our own, sent again after its answer was lost."""

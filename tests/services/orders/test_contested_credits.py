@@ -1,15 +1,21 @@
 """A node of a cluster keeps what the others refused, and the refused writer dies before it takes its entry back: no card pays two orders."""
 
 import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from services.orders.actions import fulfilment
+from services.orders.actions import credits, fulfilment
 from services.orders.actions.conflicts import settle_conflicts
-from services.orders.dependencies import Dependencies
-from services.orders.rules.credits import credits_of, key_of
+from services.orders.declarations.credits import GIFT_CARD, REFUNDED
+from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.rules.credits import Change, CreditKey, credits_of, key_of
+from services.orders.settings import Settings
 from shared.couch import Database
+from shared.settings import load
+from tests.forwarding import Forward, Response, forwarding
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
@@ -90,3 +96,64 @@ def test_an_order_that_was_told_it_has_the_card_stands_in_its_chain_whatever_was
     found = card_of(shop, card)
     assert found["balance"]["amount"] == -1500
     assert [entry.get("orderid") for entry in found["entries"][1:]] == [other, order["orderid"]]
+
+
+@dataclass
+class Node:
+    """In front of the database, a node of a cluster: while it `lags` its next list of a card is an earlier one, and while it `lacks` them it has
+    no revision beside the one that is shown."""
+
+    lags: bool = False
+    lacks: bool = False
+    listed: list[Response] = field(default_factory=list)
+
+    def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
+        if self.lacks and "rev=" in path:
+            return 404, {"Content-Type": "application/json"}, b'{"error":"not_found","reason":"missing"}'
+        if "/_partition/giftcard" not in path or "/_all_docs" not in path:
+            return forward()
+        if self.lags:
+            self.lags = False
+            return self.listed[-1]
+        self.listed.append(forward())
+        return self.listed[-1]
+
+
+@pytest.fixture
+def node() -> Node:
+    return Node()
+
+
+@pytest.fixture
+def behind(shop: Shop, couch_url: str, environment: dict[str, str], node: Node) -> Iterator[Dependencies]:
+    with forwarding(couch_url, node.answer) as url:
+        yield open_dependencies(load(Settings, {**environment, "COUCH_URL": url}))
+
+
+def contested(shop: Shop, database: Database) -> CreditKey:
+    card = issued(shop, 1000)
+    key = CreditKey(GIFT_CARD, card["id"], "GBP")
+    other = {**database.get(key.entry_id(1)), "mark": "0"}
+    del other["_rev"]
+    left_beside(database, other, {"start": 1, "ids": ["f" * 32]})
+    return key
+
+
+def test_a_conflict_that_another_worker_has_settled_holds_nobody_up(
+    shop: Shop, deps: Dependencies, database: Database, behind: Dependencies, node: Node
+) -> None:
+    key = contested(shop, database)
+    assert behind.credits.chain(key).conflicts
+    assert settle_conflicts(deps) > 0
+    node.lags = True
+    assert credits.add(behind, key, Change(100, REFUNDED, "one", "shop")).balance == 1100
+    assert not node.lags
+    assert deps.credits.chain(key).balance == 1100
+
+
+def test_an_entry_that_one_node_alone_has_kept_is_none(
+    shop: Shop, database: Database, behind: Dependencies, node: Node
+) -> None:
+    key = contested(shop, database)
+    node.lacks = True
+    assert credits.add(behind, key, Change(100, REFUNDED, "one", "shop")).balance == 1100

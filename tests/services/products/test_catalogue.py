@@ -1,5 +1,6 @@
 """Menu, category pages, and what admins do to products, seen by readers at the same time."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event, Thread
@@ -345,8 +346,9 @@ def test_a_create_whose_answer_died_with_its_process_is_found_by_the_retry(shop:
     assert shop.admin("POST", "/v1/products", wanted, Idempotency_Key="k4").json["code"] == "product_exists"
 
 
-def test_the_documented_cost_of_each_read(shop: Shop):
+def test_the_documented_cost_of_each_read(shop: Shop, catch_up: Callable[[], None]):
     shop.load([product("cost", taxonomy=["Cost"], name="Costly thing")])
+    catch_up()
     costs = {
         "/v1/products/cost": {"global": 1},
         "/v1/products?category=Cost": {"partition": 1},
@@ -360,8 +362,9 @@ def test_the_documented_cost_of_each_read(shop: Shop):
         assert shop.get(where).calls == calls, where
 
 
-def test_a_search_is_one_query(shop: Shop):
+def test_a_search_is_one_query(shop: Shop, catch_up: Callable[[], None]):
     shop.load([product("cost2", taxonomy=["Cost"], name="Costly thing")])
+    catch_up()
     plain = "cannot" in shop.ok("/v1/products", q="costly thing")
     extra = {"read": 1} if plain else {}
     assert shop.get("/v1/products", q="costly thing", facets="brand,price").calls == {"global": 1, **extra}

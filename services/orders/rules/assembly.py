@@ -1,6 +1,7 @@
 """The documents of an order, and what they say of it."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from services.orders.declarations.events import (
@@ -49,11 +50,19 @@ D = TypeVar("D")
 
 
 class OrderDocuments:
-    """One order's partition, by kind: `.order`, `.payment`, `.refunds`; None or [] for what did not happen."""
+    """One order's partition, by kind: `.order`, `.payment`, `.refunds`; None or [] for what did not happen. Its documents stay the same:
+    `with_document` makes another one."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
         self._by_key: dict[str, Any] = {doc["_id"].partition(":")[2]: doc for doc in documents}
+
+    @cached_property
+    def _by_type(self) -> dict[str, list[Document]]:
+        found: dict[str, list[Document]] = {}
+        for doc in self.documents:
+            found.setdefault(doc["type"], []).append(doc)
+        return found
 
     @property
     def order(self) -> Order:
@@ -152,7 +161,7 @@ class OrderDocuments:
             raise TypeError("nobody has decided to cancel this order")
         return self.cancel_decision
 
-    @property
+    @cached_property
     def decisions(self) -> dict[int, Decision | LineCancellation]:
         """By number: see `rules.parcels`."""
         return numbered(self._by_key, "decision")
@@ -201,7 +210,7 @@ class OrderDocuments:
         ]
         return [line for line in left if line["quantity"]]
 
-    @property
+    @cached_property
     def parcels(self) -> list[Parcel]:
         return parcels_of(self.order["basket"], self._by_key)
 
@@ -327,7 +336,7 @@ class OrderDocuments:
     def return_requests(self) -> list[ReturnRequest]:
         return self._of(RETURN_REQUEST)
 
-    @property
+    @cached_property
     def order_returns(self) -> list[OrderReturn]:
         """What was asked to be sent back, and what came of it."""
         labels, exchanges = self.of_type(*LABEL_TYPES), self._of(RETURN_EXCHANGE)
@@ -357,7 +366,10 @@ class OrderDocuments:
         return [kind for kind in kinds if not self.noticed(kind)]
 
     def of_type(self, *names: str) -> list[Document]:
-        return [doc for doc in self.documents if doc["type"] in names]
+        kinds = [name for name in names if name in self._by_type]
+        if len(kinds) < 2:
+            return [doc for name in kinds for doc in self._by_type[name]]
+        return [doc for doc in self.documents if doc["type"] in kinds]
 
     def _of(self, kind: DeclaredType[D]) -> list[D]:
         return cast(list[D], self.of_type(kind.name))

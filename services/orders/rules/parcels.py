@@ -47,10 +47,9 @@ class Parcel:
 
 def numbered(by_key: Mapping[str, Any], name: str) -> dict[int, Any]:
     """The documents of a numbered kind, by number, in their order."""
-    found = {}
-    for key, doc in by_key.items():
-        if key.startswith(name) and (key == name or key.removeprefix(name).isdigit()):
-            found[int(key.removeprefix(name) or 1)] = doc
+    begin = [key for key in by_key if key.startswith(name)]
+    numbers = {key: key.removeprefix(name) or "1" for key in begin}
+    found = {int(number): by_key[key] for key, number in numbers.items() if number.isdigit()}
     return dict(sorted(found.items()))
 
 

@@ -17,6 +17,8 @@ from shared.web.context import add_log_fields, log_fields
 from shared.web.etag import not_modified
 
 MAX_BYTES: Final = 6 * 1024 * 1024
+HEADERS_BYTES: Final = 1000
+"""About what an answer takes besides its body."""
 
 
 class _Sent(NamedTuple):
@@ -68,7 +70,7 @@ def sent_again(
 def _made(returned: Any, question: Hashable) -> Made[_Sent | None]:
     if not isinstance(returned, ReadyJson) or returned.status_code != 200 or "depends_on_more" in g:
         return Made(None, 0, repeatable=False)
-    size = len(returned.get_data()) + len(repr((question, returned.headers)))
+    size = len(returned.get_data()) + len(repr(question)) + HEADERS_BYTES
     sent = _Sent(returned, returned.headers.get("ETag"), log_fields())
     return Made(sent, size, repeatable=True, same_read=True)
 

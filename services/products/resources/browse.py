@@ -183,7 +183,7 @@ def _list_body(
     if asked.is_by_relevance:
         body = _rows(found, earlier, context, bound, collapse=asked.collapse)
     else:
-        items = [dependencies().product_answers.listed(doc, context) for doc in found.docs]
+        items = [deps.product_answers.listed(doc, context) for doc in found.docs]
         body = list_answer(items, found.next, bound)
     body |= found.more
     if "facets" in found.more:

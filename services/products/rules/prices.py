@@ -106,7 +106,8 @@ def _in_force(priced: Iterable[Mapping[str, Any]], moment: str) -> Iterator[Mapp
 
 def has_terms(product: Mapping[str, Any]) -> bool:
     """Whether more than regular prices decide what it costs."""
-    return any(each.get(name) for each in (product, *product.get("variants", ())) for name in PRICE_TERMS)
+    variants = product.get("variants", ())
+    return any(map(product.get, PRICE_TERMS)) or any(any(map(each.get, PRICE_TERMS)) for each in variants)
 
 
 def lowest_and_highest(

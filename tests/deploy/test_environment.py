@@ -138,21 +138,6 @@ def test_kubernetes_runs_the_commands_that_compose_runs() -> None:
 
 
 @needs_kubectl
-def test_couchdb_does_not_spin_while_it_waits_for_work() -> None:
-    """Its schedulers take a third of a search's processor time from the shop beside it otherwise."""
-    compose = services(secrets())["couchdb"]["environment"]["ERL_FLAGS"]
-    [cluster] = [
-        env["value"]
-        for owner, template in pods(build("couchdb"))
-        for container in template["spec"]["containers"]
-        if owner["metadata"]["name"] == container["name"] == "couchdb"
-        for env in container["env"]
-        if env["name"] == "ERL_FLAGS"
-    ]
-    assert compose == cluster == "+sbwt none +sbwtdcpu none +sbwtdio none"
-
-
-@needs_kubectl
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_where_the_archive_is_turned_on_service_and_worker_share_a_volume(overlay: str) -> None:
     templates = {

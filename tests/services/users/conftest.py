@@ -20,6 +20,7 @@ from shared.couch import Database, Server
 from shared.maildir import Received
 from shared.settings import load
 from tests.maildir import read_mail
+from tests.patience import patient
 from tests.processes import ended_forked
 
 PASSWORD = "correct horse battery"
@@ -132,16 +133,24 @@ def person(users_url: str, mail: Callable[..., str], environment: dict[str, str]
         email = email or new_email()
         before = len(emails_with_token(Path(environment["MAIL_DIR"]), email))
         api = Api(users_url)
-        registered = api.post("/v1/users", {"name": name, "email": email, "password": PASSWORD})
-        assert registered.status_code == 201, registered.text
-        assert api.post("/v1/users/verify", {"token": mail(email, after=before)}).status_code == 200
+        made(api, "/v1/users", {"name": name, "email": email, "password": PASSWORD})
+        token = mail(email, after=before)
+        assert patient(lambda: api.post("/v1/users/verify", {"token": token})).status_code == 200
         return log_in(api, email)
 
     return make
 
 
+def made(api: Api, path: str, body: Any) -> requests.Response:
+    """What is made with a POST, under one key however busy the database is."""
+    key = {"Idempotency-Key": secrets.token_hex(8)}
+    answer = patient(lambda: api.post(path, body, headers=key))
+    assert answer.status_code == 201, answer.text
+    return answer
+
+
 def log_in(api: Api, email: str, password: str = PASSWORD) -> Person:
-    answer = api.post("/v1/sessions", {"email": email, "password": password})
+    answer = patient(lambda: api.post("/v1/sessions", {"email": email, "password": password}))
     assert answer.status_code == 200, answer.text
     tokens = answer.json()
     return Person(

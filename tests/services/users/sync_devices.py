@@ -7,6 +7,7 @@ import pytest
 
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN
+from tests.patience import patient
 from tests.processes import free_port
 from tests.services.users.conftest import Api
 from tests.services.users.test_basket import sell
@@ -47,7 +48,8 @@ def goods(products):
 
 
 def changes(person, since="0", **more):
-    answer = person.get(f"{SYNC}/_changes", params={"since": since, "style": "all_docs", **more})
+    query = {"since": since, "style": "all_docs", **more}
+    answer = patient(lambda: person.get(f"{SYNC}/_changes", params=query))
     assert answer.status_code == 200, answer.text
     return answer.json()
 

@@ -214,6 +214,7 @@ def test_a_new_email_counts_once_verified(nobody, person, mail, email, database)
 
 
 def test_of_two_who_change_one_version_at_once_one_is_told(person):
+    """The other is not told that theirs holds: 503 where too few of a cluster's nodes took it."""
     ann = person()
     for _ in range(8):
         version = {"If-Match": ann.get("/v1/users/me").headers["ETag"]}
@@ -223,7 +224,7 @@ def test_of_two_who_change_one_version_at_once_one_is_told(person):
                 ("Anna", "Anne"),
             )
             won, lost = sorted(answer.status_code for answer in answers)
-        assert (won, lost in (409, 412)) == (200, True)
+        assert (won, lost in (409, 412, 503)) == (200, True)
 
 
 def test_asking_for_the_email_one_has_takes_back_the_other(nobody, person, mail, email):

@@ -14,7 +14,7 @@ from services.users.rules.accounts import MAX_BASKET_ITEMS
 from services.users.store import UserStore
 from shared.clock import timestamp
 from tests.processes import free_port
-from tests.services.users.conftest import Api, calls, log_in
+from tests.services.users.conftest import Api, calls, log_in, made
 from tests.waiting import eventually
 
 PATH = "/v1/users/me/basket"
@@ -67,8 +67,7 @@ def goods_named(productid, amount=1000, stock=10):
 
 
 def sell(products, productid, **more):
-    answer = products.post("/v1/products", goods_named(productid, **more))
-    assert answer.status_code == 201, answer.text
+    made(products, "/v1/products", goods_named(productid, **more))
     eventually(lambda: products.get(f"/v1/products/{productid}").ok)
 
 

@@ -10,6 +10,7 @@ from services.users.documents import CLAIM, auth_id, blanked, claim_id, is_blank
 from services.users.rules.accounts import default_address
 from services.users.rules.merging import merged
 from tests.services.users.conftest import PASSWORD, log_in
+from tests.waiting import eventually
 
 
 def diverge(database, docid, *versions):
@@ -26,10 +27,12 @@ def diverge(database, docid, *versions):
 
 
 def settled(database, deps, docid):
-    assert settle_conflicts(deps) >= 1
-    doc = database.get(docid, conflicts=True)
-    assert "_conflicts" not in doc
-    return doc
+    def merged():
+        settle_conflicts(deps)
+        doc = database.get(docid, conflicts=True)
+        return None if "_conflicts" in doc else doc
+
+    return eventually(merged)
 
 
 def test_an_account_keeps_every_sides_latest_change(person, database, deps, nobody):

@@ -14,6 +14,7 @@ import pytest
 from services.users.documents import auth_id, claim_id
 from tests.maildir import read_mail
 from tests.services.users.conftest import PASSWORD, calls, new_email
+from tests.waiting import eventually
 
 IMPORT, EXPORT = "/v1/admin/customers/import", "/v1/admin/customers/export"
 HOME = {"line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
@@ -32,7 +33,7 @@ def imported(admin, content, mime="application/x-ndjson", status=200, query="", 
 
 
 def customer_of(admin, email):
-    (found,) = admin.get("/v1/admin/customers", params={"q": email}).json()["items"]
+    (found,) = eventually(lambda: admin.get("/v1/admin/customers", params={"q": email}).json()["items"])
     return admin.get(f"/v1/admin/customers/{found['userid']}").json()
 
 

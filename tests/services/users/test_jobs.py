@@ -1,5 +1,7 @@
 """What the worker does for accounts: expired documents go, interrupted erasures are finished."""
 
+from functools import partial
+
 import pytest
 
 from services.orders.documents import DESIGN as ORDERS
@@ -8,6 +10,7 @@ from services.users.actions.privacy import finish_erasures
 from services.users.actions.sessions import remove_expired
 from services.users.documents import DESIGN, auth_id, claim_id
 from tests.processes import free_port
+from tests.waiting import eventually
 
 LONG_AGO, FAR_AHEAD = "2020-01-01T00:00:00.000Z", "2090-01-01T00:00:00.000Z"
 
@@ -24,7 +27,9 @@ def test_expired_tokens_and_sessions_go_and_others_stay(person, nobody, database
     ann = person()
     nobody.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token})
     key = f"user{ann.userid}"
-    docs = {name: database.partition(key).all(f"{name}-")[0] for name in ("token", "session")}
+    docs = {
+        name: eventually(partial(database.partition(key).all, f"{name}-"))[0] for name in ("token", "session")
+    }
     for name, doc in docs.items():
         database.put({**doc, "expires": LONG_AGO})
         database.put(

@@ -7,6 +7,7 @@ from functools import partial
 
 from services.users.documents import auth_id
 from services.users.security.keys import load_keys
+from tests.patience import patient
 from tests.processes import ROOT
 from tests.services.users.conftest import ADMIN, PASSWORD, log_in
 from tests.waiting import eventually
@@ -48,8 +49,12 @@ def test_staff_comes_and_goes_and_the_trail_shows_it(admin, person, nobody):
     bob = person(name="Bob")
     made = admin.post("/v1/admin/staff", {"email": bob.email, "roles": ["staff"]})
     assert (made.status_code, made.json()["roles"]) == (200, ["customer", "staff"])
-    staff = log_in(nobody, bob.email)
-    assert staff.get(f"/v1/admin/users/{bob.userid}").status_code == 200
+
+    def as_staff():
+        staff = log_in(nobody, bob.email)
+        return staff if staff.get(f"/v1/admin/users/{bob.userid}").status_code == 200 else None
+
+    staff = eventually(as_staff)
     assert staff.post("/v1/admin/users/lookup", {"email": bob.email}).json()["userid"] == bob.userid
     assert staff.post("/v1/admin/users/lookup", {"email": f"no.{bob.email}"}).status_code == 404
     assert staff.put(f"/v1/admin/staff/{bob.userid}", {"roles": ["admin"]}).status_code == 403, (
@@ -85,12 +90,13 @@ def test_the_trail_pages_without_gaps(admin, person):
 
 
 def test_the_shop_keeps_an_admin(admin):
-    for answer in (
-        admin.put(f"/v1/admin/staff/{admin.userid}", {"roles": ["customer"]}),
-        admin.put(f"/v1/admin/users/{admin.userid}/closure", {"reason": "no", "password": ADMIN[1]}),
-        admin.delete(f"/v1/admin/users/{admin.userid}", json={"password": ADMIN[1]}),
-        admin.delete("/v1/users/me", json={"current_password": ADMIN[1]}),
+    for leave in (
+        lambda: admin.put(f"/v1/admin/staff/{admin.userid}", {"roles": ["customer"]}),
+        lambda: admin.put(f"/v1/admin/users/{admin.userid}/closure", {"reason": "no", "password": ADMIN[1]}),
+        lambda: admin.delete(f"/v1/admin/users/{admin.userid}", json={"password": ADMIN[1]}),
+        lambda: admin.delete("/v1/users/me", json={"current_password": ADMIN[1]}),
     ):
+        answer = patient(leave)
         assert (answer.status_code, answer.json()["code"]) == (409, "last_admin")
 
 

@@ -82,8 +82,12 @@ def test_what_the_api_would_refuse_is_refused_for_each_document_and_the_others_g
     [row] = push(ann, {**made(doc["_id"]), **doc}, good)
     assert (row["id"], row["error"]) == (doc["_id"], "forbidden")
     assert row["reason"]
-    eventually(lambda: good["_id"] in partition(database, ann))
-    after = {key: row["doc"] for key, row in partition(database, ann).items()}
+
+    def pushed():
+        found = {key: row["doc"] for key, row in partition(database, ann).items()}
+        return found if {good["_id"], "sync"} <= found.keys() else None
+
+    after = eventually(pushed)
     assert after.pop(good["_id"])["productid"] == goods[2]
     after.pop("sync")
     assert after == before

@@ -6,7 +6,7 @@ from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN
 from services.users.rules.accounts import MAX_WISHES
 from tests.processes import free_port
-from tests.services.users.conftest import Api, calls
+from tests.services.users.conftest import Api, calls, made
 
 PATH = "/v1/users/me/wishes"
 BASKET = "/v1/users/me/basket"
@@ -41,8 +41,7 @@ def sell(products, productid, **more):
         **({} if "variants" in more else {"stock": 10}),
         **more,
     }
-    answer = products.post("/v1/products", body)
-    assert answer.status_code == 201, answer.text
+    made(products, "/v1/products", body)
 
 
 def wished(person):

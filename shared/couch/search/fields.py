@@ -247,7 +247,7 @@ class SearchIndex(Declared):
 @dataclass(frozen=True)
 class NouveauIndex(Declared):
     """The same index for CouchDB with Nouveau. It holds the documents themselves: CouchDB reads those of a page one by one, through all of
-    its layers, which costs more than the search."""
+    its layers, which costs about as much as the search."""
 
     of: SearchIndex
 

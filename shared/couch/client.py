@@ -24,6 +24,7 @@ from .errors import (
 from .keyword_searches import KeywordSearches
 from .repeats import Ask, ReadBlock, current_block
 from .search_engine import SearchEngine
+from .shards import partition_of_each
 from .staleness import StaleReads
 from .tally import counting
 
@@ -128,6 +129,11 @@ class Client:
     def copies(self, db: str) -> int:
         """How many nodes hold each document of a database; asked once, like `features`."""
         return self._cluster(db)["n"]
+
+    def partition_of_each_shard(self, db: str) -> tuple[str, ...]:
+        """A key of a partition in each of its shards, as they are now: they can be split."""
+        with counting():
+            return partition_of_each(self.call("get_shards_information", db=db)["shards"])
 
     def _cluster(self, db: str) -> dict[str, int]:
         if db not in self._clusters:

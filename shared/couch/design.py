@@ -204,14 +204,22 @@ def _why_unanswered(
 
 
 def _ask(client: Client, name: str, pattern: AccessPattern) -> None:
+    """Each shard has a part of a partitioned index, and who asks a partition has that of its shard caught up, no other's."""
+    if not pattern.partitioned:
+        _ask_at(client, {"db": name}, pattern)
+        return
+    for key in client.partition_of_each_shard(name):
+        _ask_at(client, {"db": name, "partition_key": key}, pattern)
+
+
+def _ask_at(client: Client, at: dict[str, str], pattern: AccessPattern) -> None:
     if isinstance(pattern, View):
-        _ask_view(client, name, pattern)
+        _ask_view(client, at, pattern)
     elif isinstance(pattern, FindIndex):
-        _ask_index(client, name, pattern)
+        _ask_index(client, at, pattern)
     elif isinstance(pattern, SearchIndex):
-        _ask_search(client, name, pattern)
+        _ask_search(client, at, pattern)
     elif isinstance(pattern, NouveauIndex):
-        at = {"db": name, **_warm_partition(pattern)}
         client.nouveau(at, pattern.design_id, pattern.name, {"q": "*:*", "limit": 1})
 
 
@@ -254,38 +262,21 @@ def _create_index(client: Client, name: str, pattern: AccessPattern) -> bool:
     return True
 
 
-def _ask_view(client: Client, name: str, view: View) -> None:
-    at, operation = (
-        ({"partition_key": "warm"}, "post_partition_view") if view.partitioned else ({}, "post_view")
-    )
-    client.call(
-        operation,
-        db=name,
-        ddoc=view.design_id,
-        view=view.name,
-        limit=1,
-        reduce=False if view.reduce else None,
-        **at,
-    )
+def _ask_view(client: Client, at: dict[str, str], view: View) -> None:
+    reduce = False if view.reduce else None
+    operation = "post_partition_view" if view.partitioned else "post_view"
+    client.call(operation, **at, ddoc=view.design_id, view=view.name, limit=1, reduce=reduce)
 
 
-def _ask_index(client: Client, name: str, index: FindIndex) -> None:
-    at, operation = (
-        ({"partition_key": "warm"}, "post_partition_find") if index.partitioned else ({}, "post_find")
-    )
+def _ask_index(client: Client, at: dict[str, str], index: FindIndex) -> None:
     selector = (index.partial or {}) | {field: {"$gt": None} for field in index.fields}
-    client.call(operation, db=name, selector=selector, use_index=[index.design_id, index.name], limit=1, **at)
+    operation = "post_partition_find" if index.partitioned else "post_find"
+    client.call(operation, **at, selector=selector, use_index=[index.design_id, index.name], limit=1)
 
 
-def _ask_search(client: Client, name: str, index: SearchIndex) -> None:
-    at, operation = (
-        ({"partition_key": "warm"}, "post_partition_search") if index.partitioned else ({}, "post_search")
-    )
-    client.call(operation, db=name, ddoc=index.design_id, index=index.name, query="*:*", limit=1, **at)
-
-
-def _warm_partition(index: AccessPattern) -> dict[str, str]:
-    return {"partition_key": "warm"} if index.partitioned else {}
+def _ask_search(client: Client, at: dict[str, str], index: SearchIndex) -> None:
+    operation = "post_partition_search" if index.partitioned else "post_search"
+    client.call(operation, **at, ddoc=index.design_id, index=index.name, query="*:*", limit=1)
 
 
 def _build_tasks(client: Client, pattern: AccessPattern) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_changes
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from services.products.actions.attributes import completed
@@ -28,7 +29,7 @@ from services.products.rules.product import (
 )
 from services.products.rules.shop_exports import Picture
 from shared.clock import timestamp
-from shared.couch import Doc, Written
+from shared.couch import Doc, PageOf, Written
 from shared.errors import AisleError, Unavailable
 
 BATCH = 500
@@ -169,14 +170,24 @@ def run(
 
 
 def export(deps: Dependencies) -> Iterator[Doc]:
-    """Every product as an import line takes it: what the shop does not show first, then category by category."""
-    unpublished = partial(deps.catalogue.unpublished, None, "")
-    for read_page in (unpublished, deps.catalogue.public_products):
-        cursor, more = None, True
-        while more:
-            page = read_page(EXPORT_PAGE, cursor)
-            yield from map(exported, page.items)
-            cursor, more = page.next, page.next is not None
+    """Every product as an import line takes it: what the shop does not show first, then category by category. Nothing that was written before is
+    left out: raises DatabaseUnavailable, before there is a first one, where an index is long in catching up."""
+    readers = (
+        partial(deps.catalogue.unpublished, None, "", allow_stale=False),
+        partial(deps.catalogue.public_products, allow_stale=False),
+    )
+    begun = [(read_page, read_page(EXPORT_PAGE, None)) for read_page in readers]
+    return map(exported, chain.from_iterable(_on_from(*each) for each in begun))
+
+
+def _on_from(
+    read_page: Callable[[int, str | None], PageOf[Product]], page: PageOf[Product]
+) -> Iterator[Product]:
+    """What is on a page, and on all that follow it."""
+    yield from page.items
+    while page.next is not None:
+        page = read_page(EXPORT_PAGE, page.next)
+        yield from page.items
 
 
 def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[ProductLine]]:

@@ -153,10 +153,13 @@ class Catalogue:
         grouping: dict[str, Any] = {"group": True} if depth is None else {"group_level": len(under) + depth}
         return self._database.across_partitions.view(CATEGORIES, **below(under), **grouping, allow_stale=True)
 
-    def subtree(self, taxonomy: Sequence[str], limit: int, cursor: str | None) -> PageOf[Product]:
+    def subtree(
+        self, taxonomy: Sequence[str], limit: int, cursor: str | None, *, allow_stale: bool = True
+    ) -> PageOf[Product]:
         """P3: products of a category and all below it, category by category. 1 global query."""
+        at = below(taxonomy)
         page = self._database.across_partitions.view_page(
-            CATEGORIES, **below(taxonomy), include_docs=True, limit=limit, cursor=cursor, allow_stale=True
+            CATEGORIES, **at, include_docs=True, limit=limit, cursor=cursor, allow_stale=allow_stale
         )
         return self._docs(page)
 
@@ -260,16 +263,24 @@ class Catalogue:
             return False
         return True
 
-    def public_products(self, limit: int, cursor: str | None) -> PageOf[Product]:
+    def public_products(self, limit: int, cursor: str | None, *, allow_stale: bool = True) -> PageOf[Product]:
         """All products that the shop shows, category by category. 1 global query a page."""
-        return self.subtree((), limit, cursor)
+        return self.subtree((), limit, cursor, allow_stale=allow_stale)
 
-    def unpublished(self, reason: str | None, word: str, limit: int, cursor: str | None) -> PageOf[Product]:
+    def unpublished(
+        self, reason: str | None, word: str, limit: int, cursor: str | None, *, allow_stale: bool = True
+    ) -> PageOf[Product]:
         """Products that the shop does not show for a reason (None: any), by name; with a `word`, those with one that begins so. 1 global query."""
         start: list[Any] = [] if reason is None else [reason, word]
         end: list[Any] = [{}] if reason is None else [reason, f"{word}\ufff0" if word else "", {}]
         page = self._database.across_partitions.view_page(
-            UNPUBLISHED, start=start, end=end, include_docs=True, limit=limit, cursor=cursor, allow_stale=True
+            UNPUBLISHED,
+            start=start,
+            end=end,
+            include_docs=True,
+            limit=limit,
+            cursor=cursor,
+            allow_stale=allow_stale,
         )
         rows = [row for row in page.items if row.get("doc") and row["key"][1] == _first(row["doc"], word)]
         docs = {doc["productid"]: doc for doc in self._followed(rows) if not is_public(doc)}

@@ -1,5 +1,7 @@
 """One title many times is one row of a search."""
 
+from collections.abc import Callable
+
 from tests.services.products.conftest import Shop, product
 
 TITLE = "Cycling shorts, solid"
@@ -10,8 +12,9 @@ GOODS = [
 ]
 
 
-def test_one_title_is_one_row_with_its_others_beneath(shop: Shop) -> None:
+def test_one_title_is_one_row_with_its_others_beneath(shop: Shop, catch_up: Callable[[], None]) -> None:
     assert shop.load(GOODS)["created"] == len(GOODS)
+    catch_up()
     answer = shop.ok("/v1/products", q="cycling shorts", collapse="true")
     assert len(answer["items"]) == 3
     assert answer["total"] == len(GOODS)
@@ -33,12 +36,13 @@ def test_every_product_is_still_listed_once_beneath_its_row(shop: Shop) -> None:
     assert "others" not in str(shop.ok("/v1/products", q="cycling shorts", sort="name")["items"])
 
 
-def test_a_title_is_one_row_over_all_pages(shop: Shop) -> None:
+def test_a_title_is_one_row_over_all_pages(shop: Shop, catch_up: Callable[[], None]) -> None:
     goods = [
         product(f"parasol{n}", name="Parasol of linen" if n % 3 else f"Parasol of linen no {n}")
         for n in range(30)
     ]
     assert shop.load(goods)["created"] == len(goods)
+    catch_up()
     rows, beneath, cursor = [], [], ""
     while cursor is not None:
         page = shop.ok("/v1/products", q="parasol linen", limit=7, collapse="true", cursor=cursor)
@@ -53,9 +57,10 @@ def test_a_title_is_one_row_over_all_pages(shop: Shop) -> None:
     assert sorted(shown) == sorted(each["productid"] for each in goods), "each is reachable, once"
 
 
-def test_without_collapse_what_was_shown_before_says_so(shop: Shop) -> None:
+def test_without_collapse_what_was_shown_before_says_so(shop: Shop, catch_up: Callable[[], None]) -> None:
     goods = [product(f"gong{n}", name="Gong of brass") for n in range(9)]
     assert shop.load(goods)["created"] == len(goods)
+    catch_up()
     items = shop.walk(q="gong brass", limit=4)
     assert sorted(each["productid"] for each in items) == sorted(each["productid"] for each in goods)
     rows = [each for each in items if not (each.get("listed_under") or each.get("title_shown_before"))]

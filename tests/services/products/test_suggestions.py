@@ -1,5 +1,7 @@
 """Suggestions over real departments: never silent, no name twice, kept for a minute, as the rules of search are now."""
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.services.products.conftest import Shop, eventually, product
@@ -15,8 +17,9 @@ GOODS = [
 
 
 @pytest.fixture(scope="module")
-def goods(shop: Shop) -> Shop:
+def goods(shop: Shop, catch_up: Callable[[], None]) -> Shop:
     assert shop.load(GOODS)["created"] == len(GOODS)
+    catch_up()
     return shop
 
 
@@ -63,9 +66,10 @@ def test_a_department_is_suggested_by_a_synonym(goods: Shop):
     assert goods.admin("DELETE", rule).status == 204
 
 
-def test_two_words_may_be_the_beginning_of_one(goods: Shop):
+def test_two_words_may_be_the_beginning_of_one(goods: Shop, catch_up: Callable[[], None]):
     line = product("percale", taxonomy=["Home Furnishing", "Bedsheets"], name="Percale bedsheet")
     assert goods.load([line])["created"] == 1
+    catch_up()
     assert suggested(goods, "bed sh") == [("category", "Bedsheets"), ("product", "Percale bedsheet")]
 
 
@@ -94,11 +98,14 @@ def test_a_letter_that_nothing_goes_on_from_takes_no_department_away(goods: Shop
     assert suggested(goods, typed)[0] == ("category", "Vases")
 
 
-def test_a_letter_behind_words_that_name_nothing_names_no_department(goods: Shop):
+def test_a_letter_behind_words_that_name_nothing_names_no_department(
+    goods: Shop, catch_up: Callable[[], None]
+):
     lines = [
         product("ladle-5", taxonomy=["Kitchen", "Crockery"], name="Soup ladle", description="In 5 parts."),
         product("ladle-6", taxonomy=["Kitchen", "Crockery"], name="Ladle rest 5"),
     ]
     assert goods.load(lines)["failed"] == []
+    catch_up()
     assert ("category", "Crockery") in suggested(goods, "ladle c")
     assert [kind for kind, _ in suggested(goods, "zuxphone 5 c") if kind == "category"] == []

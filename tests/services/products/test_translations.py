@@ -8,18 +8,20 @@ from typing import Any
 import pytest
 
 from services.products.documents import design_in
+from shared.couch import Server
 from tests.services.products.conftest import ADMIN, Neighbours, Shop, eventually, product, token
 from tests.services.products.translated_goods import GOODS, LABELS, TYPE, WEAR
 from tests.services.products.variants import shirt
 
 
 @pytest.fixture(scope="module")
-def both(prepared: Callable, service: Callable, neighbours: Neighbours) -> Shop:
+def both(prepared: Callable, service: Callable, neighbours: Neighbours, server: Server) -> Shop:
     prepared(design_in("en", "de"))
     urls = {"USERS_URL": neighbours.url, "ORDERS_URL": neighbours.url}
     shop = Shop(service("products", **urls, ACCESS_LOG="false", LANGUAGES="en,de"), neighbours)
     assert shop.admin("POST", "/v1/admin/product-types", TYPE).status == 201
     assert shop.load(GOODS) == {"created": len(GOODS), "updated": 0, "unchanged": 0, "failed": []}
+    server.wait_for_indexes(design_in("en", "de"))
     return shop
 
 

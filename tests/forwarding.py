@@ -1,5 +1,6 @@
 """An HTTP server in front of another one, which answers some requests itself: slow indexes, services that break off."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +23,15 @@ NOT_PASSED_ON = {
     "server",
     "date",
 }
+
+
+def cut_off(method: str, path: str, body: bytes, forward: Forward) -> Response:
+    """Of a database server: the one node of a cluster that took what it was sent, while it reaches no other (202, `accepted`)."""
+    status, headers, content = forward()
+    if not path.endswith("/_bulk_docs"):
+        return status, headers, content
+    rows = [row | {"accepted": True} if row.get("ok") else row for row in json.loads(content)]
+    return 202, headers, json.dumps(rows).encode()
 
 
 @contextmanager

@@ -99,7 +99,7 @@ def _take_another(deps: Dependencies, found: OrderDocuments, use: PromotionUse) 
     try:
         if "customer" in use:
             _take_customer_use(deps, found.order, planned, use["customer"])
-        else:
+        elif not _has_planned_slot(deps, found.order, planned):
             _take_slot(deps, found.order, planned)
     except (Conflict, Invalid):
         log.warning("promotion %s: order %s has no use of its own", use["promotion"], found.order["orderid"])
@@ -186,11 +186,8 @@ def _claim(docid: str, order: Order, promotion: str, number: int, rev: str, **mo
 
 
 def _take_slot(deps: Dependencies, order: Order, use: PlannedUse) -> bool:
-    """Another slot, unless the planned one is the order's already; False when the attempt has been ended."""
-    slot, promotion = use["slot"], use["promotion"]
+    """Another slot than the planned one; False when the attempt has been ended."""
     for attempt in range(1, MAX_ATTEMPTS):
-        if _has(deps, order, use_key(promotion, slot["number"])):
-            return True
         slot = _next_choice(deps, order, use, attempt)
         if not slot["number"]:
             return False
@@ -199,9 +196,8 @@ def _take_slot(deps: Dependencies, order: Order, use: PlannedUse) -> bool:
     raise _refusal(use)
 
 
-def _has(deps: Dependencies, order: Order, docid: str) -> bool:
-    use = deps.promotions.read([docid]).get(docid)
-    return use is not None and use["orderid"] == order["orderid"]
+def _has_planned_slot(deps: Dependencies, order: Order, use: PlannedUse) -> bool:
+    return deps.promotions.confirm(use_key(use["promotion"], use["slot"]["number"]), order["orderid"])
 
 
 def _next_choice(deps: Dependencies, order: Order, use: PlannedUse, attempt: int) -> ChosenSlot:
@@ -248,7 +244,8 @@ def _take_customer_use(deps: Dependencies, order: Order, use: PlannedUse, custom
     ids = customer_use_ids(use["promotion"], customer, use["per_customer"])
     for _ in range(MAX_ATTEMPTS):
         known = deps.promotions.read(ids)
-        if any(each["orderid"] == order["orderid"] for each in known.values()):
+        own = [docid for docid, each in known.items() if each["orderid"] == order["orderid"]]
+        if any(deps.promotions.confirm(docid, order["orderid"]) for docid in own):
             return True
         if _has_ended(deps, order, use["promotion"]):
             return False

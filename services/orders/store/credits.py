@@ -8,6 +8,7 @@ from services.orders.declarations.credits import CreditEntry, CreditPayment
 from services.orders.documents import CREDIT_BALANCES, CREDIT_ENTRY, GIFT_CARDS, credit_partition
 from services.orders.rules.credits import Chain, CreditKey
 from shared.couch import HIGHEST_KEY, Database, Doc, NoSuchDocument, Page, UpdateConflict
+from shared.couch.quorum import confirm, revisions
 from shared.errors import Unavailable
 
 
@@ -64,7 +65,10 @@ class CreditStore:
             raise Unavailable("Too few database nodes answer to spend safely; try again.", retry_after=2)
         if written.error != "conflict":
             raise Unavailable(f"The database did not take {written.id}: {written.error}.")
-        return self._is_only_or_withdraw(entry)
+        if confirm(self._database, entry["_id"], lambda leaf: bool(leaf["mark"] == entry["mark"])):
+            return True
+        self._withdraw(entry)
+        return False
 
     def remove(self, leaf: CreditEntry) -> None:
         """Takes one revision away. Raises UpdateConflict when it is gone."""
@@ -78,28 +82,11 @@ class CreditStore:
                 leaves.append(cast(CreditEntry, self._database.get(doc["_id"], rev=rev)))
         return leaves
 
-    def _is_only_or_withdraw(self, entry: CreditEntry) -> bool:
-        """A refused write may be our own, sent again after its answer was lost."""
-        leaves = self._stored(entry)
-        own = [leaf for leaf in leaves if leaf["mark"] == entry["mark"]]
-        if own and len(leaves) == 1:
-            return True
-        self._remove_all(own)
-        return False
-
     def _withdraw(self, entry: CreditEntry) -> None:
-        self._remove_all([leaf for leaf in self._stored(entry) if leaf["mark"] == entry["mark"]])
-
-    def _stored(self, entry: CreditEntry) -> Sequence[CreditEntry]:
-        return self._stored_at(entry["_id"])
+        for leaf in self._stored_at(entry["_id"]):
+            if leaf["mark"] == entry["mark"]:
+                with suppress(NoSuchDocument, UpdateConflict):
+                    self.remove(leaf)
 
     def _stored_at(self, docid: str) -> Sequence[CreditEntry]:
-        try:
-            return self._leaves(cast(CreditEntry, self._database.get(docid, conflicts=True)))
-        except NoSuchDocument:
-            return []
-
-    def _remove_all(self, leaves: Sequence[CreditEntry]) -> None:
-        for leaf in leaves:
-            with suppress(NoSuchDocument, UpdateConflict):
-                self.remove(leaf)
+        return cast(Sequence[CreditEntry], revisions(self._database, docid))

@@ -17,7 +17,8 @@ from services.orders.documents import (
 )
 from services.orders.store import quorum_writes
 from shared.clock import timestamp
-from shared.couch import Database, Doc, Document, NoSuchDocument, UpdateConflict, Written
+from shared.couch import Database, Document, NoSuchDocument, UpdateConflict, Written
+from shared.couch.quorum import confirm, revisions
 from shared.errors import Unavailable
 
 
@@ -36,6 +37,8 @@ class PromotionStore:
         try:
             quorum_writes.put(self._database, claim)
         except UpdateConflict:
+            if confirm(self._database, code_key(code), lambda known: bool(known["promotion"] == promotion)):
+                return None
             known = CODE_CLAIM.typed(self._database.get(code_key(code)))
             if known is None or known["promotion"] == promotion:
                 return None
@@ -71,16 +74,22 @@ class PromotionStore:
         return SLOT_CHOICE.typed(self._database.get_many([key]).get(key))
 
     def claim(self, uses: Sequence[PromotionUse]) -> set[str]:
-        """The ids of those that somebody else has; what was written of them is not left behind. 1 write, and reads for those.
-        Raises Unavailable, with none of them claimed that too few of a cluster's nodes took."""
-        written = self._write(uses)
-        unsure = {row.id for row in written if row.accepted}
-        for use, row in zip(uses, written, strict=True):
-            if row.error or row.accepted:
-                self._withdraw(use, row.id in unsure)
-        if unsure:
+        """The ids of those that somebody else has; what was written of them is not left behind. 1 write, and for those that were refused
+        reads and, where the order may have them already, 1 write each. Raises Unavailable, with none of them claimed that too few of a
+        cluster's nodes took."""
+        refused, is_unsure = set(), False
+        for use, row in zip(uses, self._write(uses), strict=True):
+            if row.accepted or (row.error and not self.confirm(use["_id"], use["orderid"])):
+                self._withdraw(use)
+                is_unsure = is_unsure or row.accepted
+                refused.add(row.id)
+        if is_unsure:
             raise Unavailable("Too few database nodes answer to use a code safely; try again.", retry_after=2)
-        return {row.id for row in written if row.error}
+        return refused
+
+    def confirm(self, docid: str, orderid: str) -> bool:
+        """Whether the order has this use, as most of a cluster's nodes say. 1 read, and 1 write where it seems so. Raises Unavailable."""
+        return confirm(self._database, docid, lambda use: _is_of(use, orderid)) is not None
 
     def free(self, uses: Iterable[PromotionUse]) -> set[str]:
         """The ids of those to look at again: somebody else wrote them before, or of several revisions this one was taken away. 1 read, 1 write."""
@@ -103,29 +112,19 @@ class PromotionStore:
             raise Unavailable(f"The database did not take {failed[0].id}: {failed[0].error}.")
         return written
 
-    def _withdraw(self, use: PromotionUse, is_unsure: bool) -> None:
-        """A node of a cluster keeps what the others refused. A refused write that is alone there is the order's own, sent again
-        after its answer was lost; one that too few took goes in any case."""
-        leaves = self._leaves(use["_id"])
-        own = [leaf for leaf in leaves if not leaf["free"] and leaf["orderid"] == use["orderid"]]
-        if len(leaves) == len(own) == 1 and not is_unsure:
-            return
-        for leaf in own:
+    def _withdraw(self, use: PromotionUse) -> None:
+        """A node of a cluster keeps what the others refused, or what too few of them took."""
+        leaves = cast(Sequence[PromotionUse], revisions(self._database, use["_id"]))
+        for leaf in (leaf for leaf in leaves if _is_of(leaf, use["orderid"])):
             with suppress(NoSuchDocument, UpdateConflict):
                 if len(leaves) == 1 and "customer" not in leaf:
                     self._database.put({**leaf, "free": True, "orderid": "", "date": timestamp()})
                 else:
                     self._database.delete(leaf["_id"], leaf["_rev"])
 
-    def _leaves(self, docid: str) -> list[PromotionUse]:
-        try:
-            winner = PROMOTION_USE.typed(self._database.get(docid, conflicts=True))
-        except NoSuchDocument:
-            return []
-        if winner is None:
-            return []
-        others = [self._database.get(docid, rev=rev) for rev in cast(Doc, winner).pop("_conflicts", ())]
-        return [winner, *cast(list[PromotionUse], others)]
+
+def _is_of(use: PromotionUse, orderid: str) -> bool:
+    return not use["free"] and use["orderid"] == orderid
 
 
 def free_use(promotion: str, number: int) -> PromotionUse:

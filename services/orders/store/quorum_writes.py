@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from shared.couch import Database, Doc, Document, NoSuchDocument, UpdateConflict
+from shared.couch.quorum import confirm, revisions
 from shared.errors import Unavailable
 
 
@@ -18,10 +19,12 @@ def put(database: Database, doc: Document) -> str:
     [row] = database.put_many([doc])
     if row.rev and not row.accepted:
         return row.rev
-    leaves = _leaves(database, doc["_id"])
+    if row.error == "conflict" and (
+        known := confirm(database, doc["_id"], lambda leaf: _content(leaf) == _content(doc))
+    ):
+        return str(known["_rev"])
+    leaves = revisions(database, doc["_id"])
     own = [leaf for leaf in leaves if _content(leaf) == _content(doc)]
-    if len(own) == len(leaves) == 1 and row.error == "conflict":
-        return str(own[0]["_rev"])  # sent again after its answer was lost
     if len(leaves) > 1 or "_rev" not in doc:
         for leaf in own:
             with suppress(NoSuchDocument, UpdateConflict):
@@ -39,14 +42,6 @@ def put_new(database: Database, docs: Sequence[Document]) -> list[Doc]:
     return [
         {**doc, "_rev": row.rev} for doc, row in zip(docs, rows, strict=True) if row.rev and not row.accepted
     ]
-
-
-def _leaves(database: Database, docid: str) -> list[Doc]:
-    try:
-        winner = database.get(docid, conflicts=True)
-    except NoSuchDocument:
-        return []
-    return [winner, *(database.get(docid, rev=rev) for rev in winner.pop("_conflicts", ()))]
 
 
 def _content(doc: Document) -> dict[str, Any]:

@@ -227,7 +227,7 @@ def _repeat(
 ) -> None:
     """This order was here before: take what is missing. What others took for it meanwhile is theirs to give back."""
     outcomes = _outcomes(deps, orderid, lines)
-    held = deps.ledger.held_by_order(orderid, lines)
+    held = deps.ledger.held_by_order(orderid, lines, exclusive=True)
     for line in lines:
         claim = claims[line]
         outcome = outcomes.get(line)
@@ -324,7 +324,7 @@ def _reserve_again(deps: Dependencies, orderid: str, line: Line, settled: Settle
         settled = deps.ledger.put({**settled, "outcome": rules.SOLD, "date": date})
     except UpdateConflict:
         return confirm(deps, orderid, [line], date)
-    held = deps.ledger.held_by_order(orderid, [line])[line.key]
+    held = deps.ledger.held_by_order(orderid, [line], exclusive=True)[line.key]
     try:
         _set_held(deps, orderid, line, held, line.quantity, date)
     except OutOfStock as short:

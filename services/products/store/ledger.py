@@ -51,6 +51,7 @@ from shared.couch import (
     split_id,
     time_ordered_id,
 )
+from shared.couch.quorum import confirm, revisions
 from shared.errors import Unavailable
 
 _STRIPES, _MAX_MOVES = 64, 20
@@ -312,14 +313,16 @@ class Ledger:
         rows = self._database.across_partitions.view(HELD, keys=[list(key) for key in keys], group=True)
         return {(row["key"][0], row["key"][1]): row["value"] for row in rows}
 
-    def held_by_order(self, orderid: str, lines: Sequence[Line]) -> dict[str, int]:
-        """As `held`, by stock key, each slot read by its id: a late copy may still show what a refused writer left. 1 global query and the reads."""
+    def held_by_order(
+        self, orderid: str, lines: Sequence[Line], *, exclusive: bool = False
+    ) -> dict[str, int]:
+        """As `held`, by stock key, each slot read by its id: a late copy may still show what a refused writer left. With `exclusive` only
+        what most of a cluster's nodes say the order has. 1 global query and the reads, with `exclusive` a write for each slot."""
         keys = [[orderid, line.key] for line in lines]
         found = dict.fromkeys((line.key for line in lines), 0)
         for row in self._database.across_partitions.view(HELD, keys=keys, reduce=False):
-            leaves = self._leaves_if_any(row["id"])
-            if len(leaves) == 1 and leaves[0].get("orderid") == orderid:
-                found[row["key"][1]] -= leaves[0]["delta"]
+            if slot := self._slot_of(orderid, row["id"], exclusive=exclusive):
+                found[row["key"][1]] -= slot["delta"]
         return found
 
     def returned(self, line: Line, orderid: str) -> int:
@@ -386,18 +389,17 @@ class Ledger:
         others = [cast(D, self._database.get(doc["_id"], rev=rev)) for rev in doc.get("_conflicts", ())]
         return [doc, *others]
 
-    def _leaves_if_any(self, docid: str) -> list[Doc]:
-        try:
-            return self.leaves(docid)
-        except NoSuchDocument:
-            return []
+    def _slot_of(self, orderid: str, docid: str, *, exclusive: bool) -> Doc | None:
+        """The slot, where it is the order's and nobody else wrote it."""
+        if exclusive:
+            return confirm(self._database, docid, lambda slot: bool(slot.get("orderid") == orderid))
+        found = revisions(self._database, docid)
+        return found[0] if len(found) == 1 and found[0].get("orderid") == orderid else None
 
     def _is_only_or_withdraw(self, doc: Movement) -> bool:
-        leaves = self._leaves_if_any(doc["_id"])
-        own = [leaf for leaf in leaves if leaf["mark"] == doc["mark"]]
-        if own and len(leaves) == 1:
+        if confirm(self._database, doc["_id"], lambda leaf: bool(leaf["mark"] == doc["mark"])):
             return True
-        self.remove(own)
+        self.remove(leaf for leaf in revisions(self._database, doc["_id"]) if leaf["mark"] == doc["mark"])
         return False
 
     def _withdraw(self, doc: Movement) -> None:

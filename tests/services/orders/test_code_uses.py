@@ -21,7 +21,7 @@ from services.orders.settings import Settings
 from shared.couch import Database
 from shared.errors import Unavailable
 from shared.settings import load
-from tests.forwarding import Forward, Response, forwarding
+from tests.forwarding import Forward, Response, cut_off, forwarding
 from tests.people import ADDRESS, Person
 from tests.services.orders.conftest import Shop, calls, checkout, clone, insisting
 from tests.services.orders.crashes import STEPS, checkout_that_dies
@@ -305,3 +305,26 @@ def test_a_limit_is_raised_lowered_and_of_a_large_one_slots_follow(
     assert shop.admin.put(path, json=content | {"limit": 5}, timeout=30).ok
     shop.placed(customer, {product: 1}, codes=[ten])
     assert used(shop, made) == 5
+
+
+@pytest.mark.parametrize("limits", [{"limit": 1}, {"per_customer": 1}], ids=["limit", "per customer"])
+def test_a_claim_that_one_node_alone_may_have_is_confirmed_by_most_before_it_counts(
+    shop: Shop,
+    customer: Person,
+    environment: dict[str, str],
+    deps: Dependencies,
+    couch_url: str,
+    limits: dict[str, int],
+) -> None:
+    """The node is cut off and the answer to the first claim was lost: asked again it shows the claim, and refuses it as one that is there."""
+    ten = code()
+    made = promotion(shop, codes=[ten], **limits)
+    [first, _] = two_with_one_slot(shop, customer, environment, deps, ten)
+    assert take(deps, first)
+    with forwarding(couch_url, cut_off) as url:
+        alone = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        with pytest.raises(Unavailable):
+            take(alone, first)
+    assert take(deps, first), "joined again, most nodes have it"
+    if "limit" in limits:
+        assert used(shop, made) == 1

@@ -14,8 +14,9 @@ from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.rules.credits import Change, CreditKey, credits_of, key_of
 from services.orders.settings import Settings
 from shared.couch import Database
+from shared.errors import Unavailable
 from shared.settings import load
-from tests.forwarding import Forward, Response, forwarding
+from tests.forwarding import Forward, Response, cut_off, forwarding
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
@@ -157,3 +158,18 @@ def test_an_entry_that_one_node_alone_has_kept_is_none(
     key = contested(shop, database)
     node.lacks = True
     assert credits.add(behind, key, Change(100, REFUNDED, "one", "shop")).balance == 1100
+
+
+def test_an_entry_that_one_node_alone_may_have_is_confirmed_by_most_before_it_counts(
+    shop: Shop, database: Database, deps: Dependencies, environment: dict[str, str], couch_url: str
+) -> None:
+    """The node is cut off and the answer to the first write was lost: sent again it is refused as one that is there."""
+    key = CreditKey(GIFT_CARD, issued(shop, 1000)["id"], "GBP")
+    entry = database.get(key.entry_id(1))
+    del entry["_rev"]
+    with forwarding(couch_url, cut_off) as url:
+        alone = open_dependencies(load(Settings, {**environment, "COUCH_URL": url}))
+        with pytest.raises(Unavailable):
+            alone.credits.write(entry)
+    assert deps.credits.write(entry), "joined again, most nodes have it"
+    assert deps.credits.chain(key).balance == 1000

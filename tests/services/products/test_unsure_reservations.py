@@ -8,9 +8,11 @@ import orjson
 import pytest
 import requests
 
-from tests.forwarding import Forward, Response, forwarding
-from tests.services.products.conftest import Neighbours, Shop, product
-from tests.services.products.reserving import level, reservation
+from services.products.rules.ledger import Line
+from shared.errors import Unavailable
+from tests.forwarding import Forward, Response, cut_off, forwarding
+from tests.services.products.conftest import Neighbours, Shop, open_as_worker, product
+from tests.services.products.reserving import KITCHEN, level, reservation, reserve
 
 
 @dataclass
@@ -68,3 +70,18 @@ def test_a_reservation_that_too_few_nodes_took_takes_nothing(
     node.split = False
     assert at_node.service("/v1/internal/reservations", {**body, "again": True}).status == 201
     assert level(shop, "split") == 99
+
+
+def test_what_one_node_alone_may_keep_for_an_order_is_confirmed_by_most_before_it_counts(
+    shop: Shop, couch_url: str, environment: dict[str, str]
+) -> None:
+    """The node is cut off and the answer to the first reservation was lost: asked again it shows the slot."""
+    shop.load([product("lone", stock=5)])
+    line = Line("lone", tuple(KITCHEN), 1)
+    assert reserve(shop, "unheard", ("lone", 1)) == 201
+    with forwarding(couch_url, cut_off) as url:
+        alone = open_as_worker({**environment, "COUCH_URL": url})
+        with pytest.raises(Unavailable):
+            alone.ledger.held_by_order("unheard", [line], exclusive=True)
+    assert reserve(shop, "unheard", ("lone", 1)) == 201, "joined again, most nodes have it"
+    assert level(shop, "lone") == 4

@@ -1,0 +1,46 @@
+"""Whose a document is that only one writer may have, where a write was refused: on a cluster that is decided by most of its nodes."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .database import Database
+from .documents import Doc
+from .errors import DatabaseUnavailable, NoSuchDocument
+
+_TRIES = 10
+
+
+def revisions(database: Database, docid: str) -> list[Doc]:
+    """The document and what lies beside it in conflict, as far as that can be read; none where there is no document."""
+    try:
+        winner = database.get(docid, conflicts=True)
+    except NoSuchDocument:
+        return []
+    found = [winner]
+    for rev in winner.pop("_conflicts", ()):
+        try:
+            found.append(database.get(docid, rev=rev))
+        except NoSuchDocument:
+            continue  # one node alone has kept it, whose writer was told so
+    return found
+
+
+def confirm(database: Database, docid: str, is_own: Callable[[Any], bool]) -> Doc | None:
+    """The document, where a refused write was our own, sent again after its answer was lost; None where it is another writer's.
+
+    A node that is cut off answers of its own copy alone, and keeps what the others refuse. So what is there is written once more, as it is:
+    only what most nodes take is ours. Raises DatabaseUnavailable while that cannot be told; what is stored stays then.
+    """
+    for _ in range(_TRIES):
+        found = revisions(database, docid)
+        if len(found) != 1 or not is_own(found[0]):
+            return None
+        [row] = database.put_many(found)
+        row.raise_if_refused()
+        if row.accepted:
+            break
+        if row.rev:
+            return {**found[0], "_rev": row.rev}
+    raise DatabaseUnavailable(
+        "Too few database nodes answer to know whose this is; try again.", retry_after=2
+    )

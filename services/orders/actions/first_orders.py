@@ -25,7 +25,7 @@ def first_orders(store: SummaryStore, orders: Sequence[OrderDocuments]) -> dict[
     has come back to buy), or whose customer nobody knows any more.
 
     1 read and 1 write for all of them, and some more for each that came before a customer's first one. May be repeated. Those that were
-    paid first claim first: none of these orders displaces another, whose summary may not be there yet.
+    paid first claim first: none of these orders displaces another, whose summary is about to be written.
     """
     bought = (found for found in orders if found.payment is not None and not found.order.get("exchange_of"))
     paid = sorted(bought, key=turn)
@@ -111,9 +111,10 @@ def _taken(key: str, found: OrderDocuments, claim: FirstOrder | None) -> FirstOr
 
 
 def _restate_displaced(store: SummaryStore, orderid: str) -> None:
+    """A summary that is not there yet is written too: a job that has still to write it was told that this order is the first."""
     for _ in range(MAX_ATTEMPTS):
         found = store.order(orderid)
-        if not found.exists or found.summary is None or not found.summary.get("first"):
+        if not found.exists or (found.summary is not None and not found.summary.get("first")):
             return
         try:
             return store.put(summary_document(found, first=False))

@@ -128,6 +128,30 @@ def test_a_job_killed_between_the_claim_and_the_summaries_is_finished_by_the_nex
     assert "displaced" not in database.get(claim["_id"])
 
 
+def test_an_order_that_gives_way_before_its_summary_is_written_is_not_the_first(
+    shop: Shop, deps: Dependencies, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job of the earlier order ends between the claim of the later one and its summary."""
+    name, ask = secrets.token_hex(4), summaries.first_orders
+    late, early = f"{name}late", f"{name}early"
+    send(
+        shop,
+        [order(late, "2015-05-01T08:00:00Z", f"u-{name}"), order(early, "2015-04-01T08:00:00Z", f"u-{name}")],
+    )
+    for docid in (f"order{late}:summary", f"order{early}:summary", first_order_key(f"useru-{name}")):
+        database.delete(docid, database.get(docid)["_rev"])
+
+    def first_orders(*asked: Any) -> dict[str, bool]:
+        decided = ask(*asked)
+        monkeypatch.undo()
+        summaries.summarise_order(deps, early)
+        return decided
+
+    monkeypatch.setattr(summaries, "first_orders", first_orders)
+    summaries.summarise_order(deps, late)
+    assert (is_first(database, early), is_first(database, late)) == (True, False)
+
+
 def test_of_jobs_that_run_at_once_one_finds_the_first(
     shop: Shop, deps: Dependencies, database: Database
 ) -> None:

@@ -73,7 +73,7 @@ def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
     for leaf in going:
         deps.orders.remove_revision(docid, leaf["_rev"])
     if not stays["free"] and standing[stays["orderid"]] is Standing.ENDED:
-        deps.promotions.write([_freed(stays)])
+        deps.promotions.free([stays])
     for orderid in orders.keys() - {stays["orderid"]}:
         if standing[orderid] is not Standing.ENDED:
             _take_another(deps, orders[orderid], leaves[0])
@@ -117,10 +117,6 @@ def standing_of(found: OrderDocuments) -> Standing:
     if not found.exists or found.cancellation is not None:
         return Standing.ENDED
     return Standing.OPEN if found.is_open else Standing.PAID
-
-
-def _freed(use: PromotionUse) -> PromotionUse:
-    return {**use, "free": True, "orderid": "", "date": timestamp()}
 
 
 def _take(deps: Dependencies, order: Order, use: PlannedUse, refused: set[str]) -> bool:
@@ -275,10 +271,9 @@ def _has_ended(deps: Dependencies, order: Order, promotion: str) -> bool:
 
 
 def _free_customer_uses(deps: Dependencies, order: Order, use: PlannedUse, customer: str) -> None:
-    """The first one is written also where there is none, free: who claims it without a look at what was written before is refused."""
+    """The first one is claimed also where there is none: who claims it without a look at what was written before is refused."""
     ids = customer_use_ids(use["promotion"], customer, use["per_customer"])
-    bar: PromotionUse = {**_customer_claim(order, use["promotion"], customer, 1), "free": True, "orderid": ""}
-    deps.promotions.write([bar])
+    deps.promotions.claim([_customer_claim(order, use["promotion"], customer, 1)])
     _free(deps, order, dict.fromkeys(ids, ""))
 
 
@@ -292,4 +287,5 @@ def _free(deps: Dependencies, order: Order, revisions: dict[str, str]) -> None:
         known = deps.promotions.read(ids)
         mine = [use for use in known.values() if use["orderid"] == order["orderid"]]
         chosen = [use for use in known.values() if use["free"] and use["_rev"] == revisions[use["_id"]]]
-        ids = list(deps.promotions.free(map(_freed, (*mine, *chosen))))
+        taken: list[PromotionUse] = [{**use, "free": False, "orderid": order["orderid"]} for use in chosen]
+        ids = list(deps.promotions.free([*mine, *taken]))

@@ -21,6 +21,8 @@ from shared.couch import Database, Document, NoSuchDocument, UpdateConflict, Wri
 from shared.couch.quorum import confirm, revisions
 from shared.errors import Unavailable
 
+_TOO_FEW = "Too few database nodes answer to use a code safely; try again."
+
 
 class PromotionStore:
     """Errors are those of `shared.couch`."""
@@ -75,16 +77,16 @@ class PromotionStore:
 
     def claim(self, uses: Sequence[PromotionUse]) -> set[str]:
         """The ids of those that somebody else has; what was written of them is not left behind. 1 write, and for those that were refused
-        reads and, where the order may have them already, 1 write each. Raises Unavailable, with none of them claimed that too few of a
-        cluster's nodes took."""
+        reads and, where the order may have them already, 1 write each. Raises Unavailable when too few of a cluster's nodes took one: it
+        stays the order's as far as it is, until that claims it again or gives it back."""
         refused, is_unsure = set(), False
         for use, row in zip(uses, self._write(uses), strict=True):
-            if row.accepted or (row.error and not self.confirm(use["_id"], use["orderid"])):
+            is_unsure = is_unsure or row.accepted
+            if row.error and not self.confirm(use["_id"], use["orderid"]):
                 self._withdraw(use)
-                is_unsure = is_unsure or row.accepted
                 refused.add(row.id)
         if is_unsure:
-            raise Unavailable("Too few database nodes answer to use a code safely; try again.", retry_after=2)
+            raise Unavailable(_TOO_FEW, retry_after=2)
         return refused
 
     def confirm(self, docid: str, orderid: str) -> bool:
@@ -92,14 +94,25 @@ class PromotionStore:
         return confirm(self._database, docid, lambda use: _is_of(use, orderid)) is not None
 
     def free(self, uses: Iterable[PromotionUse]) -> set[str]:
-        """The ids of those to look at again: somebody else wrote them before, or of several revisions this one was taken away. 1 read, 1 write."""
+        """Of uses that their order has, the ids of those to look at again: somebody else wrote them before, or of several revisions this one
+        was taken away. 1 read, 2 writes.
+
+        They are written as the order's before they are free. A node that is cut off would write what is free upon its own copy alone, and
+        that would hide what another order has been given by the others. Raises Unavailable when too few nodes took the first.
+        """
         by_id = {use["_id"]: use for use in uses}
         stored = self._database.get_many(list(by_id), conflicts=True)
         contested = {docid for docid, doc in stored.items() if "_conflicts" in doc}
         for docid in contested:
             with suppress(NoSuchDocument, UpdateConflict):
                 self._database.delete(docid, by_id[docid]["_rev"])
-        return contested | self.write([use for docid, use in by_id.items() if docid not in contested])
+        certain = [use for docid, use in by_id.items() if docid not in contested]
+        written = self._write(certain)
+        if any(row.accepted for row in written):
+            raise Unavailable(_TOO_FEW, retry_after=2)
+        held = [(use, row.rev) for use, row in zip(certain, written, strict=True) if row.rev]
+        late = {row.id for row in written if row.error}
+        return contested | late | self.write([_freed(use) | {"_rev": rev} for use, rev in held])
 
     def write(self, docs: Sequence[Document]) -> set[str]:
         """The ids of those that somebody else wrote before. 1 write. Raises Unavailable."""
@@ -113,18 +126,20 @@ class PromotionStore:
         return written
 
     def _withdraw(self, use: PromotionUse) -> None:
-        """A node of a cluster keeps what the others refused, or what too few of them took."""
+        """A node of a cluster keeps what the others refused, beside what they have."""
         leaves = cast(Sequence[PromotionUse], revisions(self._database, use["_id"]))
-        for leaf in (leaf for leaf in leaves if _is_of(leaf, use["orderid"])):
-            with suppress(NoSuchDocument, UpdateConflict):
-                if len(leaves) == 1 and "customer" not in leaf:
-                    self._database.put({**leaf, "free": True, "orderid": "", "date": timestamp()})
-                else:
+        for leaf in leaves if len(leaves) > 1 else ():
+            if _is_of(leaf, use["orderid"]):
+                with suppress(NoSuchDocument, UpdateConflict):
                     self._database.delete(leaf["_id"], leaf["_rev"])
 
 
 def _is_of(use: PromotionUse, orderid: str) -> bool:
     return not use["free"] and use["orderid"] == orderid
+
+
+def _freed(use: PromotionUse) -> PromotionUse:
+    return {**use, "free": True, "orderid": "", "date": timestamp()}
 
 
 def free_use(promotion: str, number: int) -> PromotionUse:

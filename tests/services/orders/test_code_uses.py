@@ -277,9 +277,13 @@ def test_what_too_few_nodes_of_a_cluster_took_is_no_claim(
         lonely = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
         with pytest.raises(Unavailable):
             take(lonely, first)
-    assert used(shop, made) == 0
+        with pytest.raises(Unavailable):
+            give_back(lonely, first)
     if "limit" in limits:
-        assert [use["free"] for use in deps.promotions.uses(made["id"])] == [True]
+        uses = deps.promotions.uses(made["id"])
+        assert [(use["free"], use["orderid"]) for use in uses] == [(False, first.order["orderid"])]
+    give_back(deps, first)
+    assert used(shop, made) == 0
     assert take(deps, second)
 
 

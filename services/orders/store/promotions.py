@@ -21,8 +21,6 @@ from shared.couch import Database, Document, NoSuchDocument, UpdateConflict, Wri
 from shared.couch.quorum import confirm, revisions
 from shared.errors import Unavailable
 
-_TOO_FEW = "Too few database nodes answer to use a code safely; try again."
-
 
 class PromotionStore:
     """Errors are those of `shared.couch`."""
@@ -86,7 +84,7 @@ class PromotionStore:
                 self._withdraw(use)
                 refused.add(row.id)
         if is_unsure:
-            raise Unavailable(_TOO_FEW, retry_after=2)
+            raise _too_few_nodes()
         return refused
 
     def confirm(self, docid: str, orderid: str) -> bool:
@@ -109,7 +107,7 @@ class PromotionStore:
         certain = [use for docid, use in by_id.items() if docid not in contested]
         written = self._write(certain)
         if any(row.accepted for row in written):
-            raise Unavailable(_TOO_FEW, retry_after=2)
+            raise _too_few_nodes()
         held = [(use, row.rev) for use, row in zip(certain, written, strict=True) if row.rev]
         late = {row.id for row in written if row.error}
         return contested | late | self.write([_freed(use) | {"_rev": rev} for use, rev in held])
@@ -151,3 +149,7 @@ def free_use(promotion: str, number: int) -> PromotionUse:
         orderid="",
         date=timestamp(),
     )
+
+
+def _too_few_nodes() -> Unavailable:
+    return Unavailable("Too few database nodes answer to use a code safely; try again.", retry_after=2)

@@ -13,7 +13,7 @@ from .query import SearchQuery, filter_term
 from .words import fold, pairs_of, sort_key
 
 MAX_ROWS, MAX_DOCUMENTS = 20_000, 1000
-PATH_SCORE = 12
+PATH_SCORE, OPTIONAL_WEIGHT = 12, 100
 TYPOS = ("forgive typos",)
 TOO_MANY = (f"filter, count or sort more than {MAX_DOCUMENTS} matches",)
 
@@ -34,7 +34,12 @@ class Group(NamedTuple):
 
     def score(self, term: str, weight: int, beginnings: bool) -> int:
         """What a term of this weight counts: as it was asked more than in another form, that more than its beginning, and that more
-        than without a typo; 0 if it is another. A weight below zero is that of a word in another form."""
+        than without a typo; 0 if it is another. A weight below zero is that of a word in another form. One that need not be there counts so
+        much that what has most of them comes first, as in the clauses of `SearchQuery`."""
+        score = self._score(term, weight, beginnings)
+        return score * OPTIONAL_WEIGHT if self.optional else score
+
+    def _score(self, term: str, weight: int, beginnings: bool) -> int:
         if not weight:
             return PATH_SCORE if term in self.paths else 0
         as_written, weight = weight > 0, abs(weight)

@@ -6,12 +6,20 @@ from typing import Any
 import pytest
 
 from services.orders.actions import emails, fulfilment, summaries
-from services.orders.dependencies import Dependencies
+from services.orders.dependencies import Dependencies, open_dependencies
+from services.orders.settings import Settings
 from shared.couch import Database, counting
 from shared.errors import Unavailable
+from shared.settings import load
 from tests.maildir import read_mail
 from tests.people import Person
 from tests.services.orders.conftest import Shop
+
+
+@pytest.fixture
+def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
+    """What a worker acts with whose courier fetches nothing meanwhile, however slow the database is."""
+    return open_dependencies(load(Settings, environment | {"COURIER_DISPATCH_SECONDS": "3600"}))
 
 
 @pytest.fixture

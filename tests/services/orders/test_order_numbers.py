@@ -4,6 +4,7 @@ import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from services.orders.actions.emails import compose
@@ -12,7 +13,7 @@ from services.orders.documents import NUMBER_BLOCK, NUMBER_PARTITION
 from services.orders.store.numbers import BLOCK_SIZE, FIRST_NUMBER, OrderNumbers
 from shared.couch import Database, Written
 from tests.people import Person
-from tests.services.orders.conftest import Shop, calls, clone
+from tests.services.orders.conftest import Shop, calls, clone, until
 
 NUMBER = re.compile(r"A-1\d{5}")
 
@@ -21,6 +22,11 @@ def listed(shop: Shop, **query: str) -> list[dict[str, Any]]:
     answer = shop.get(shop.admin, "/v1/admin/orders", params=query)
     assert answer.status_code == 200, answer.text
     return list(answer.json()["items"])
+
+
+def _numbers_listed(shop: Shop, person: Person, path: str, orderid: str) -> list[str]:
+    """The numbers under which a list has the order; none while its index is behind."""
+    return [each["number"] for each in shop.get(person, path).json()["items"] if each["orderid"] == orderid]
 
 
 def test_orders_of_several_processes_have_numbers_of_their_own(
@@ -82,8 +88,8 @@ def test_the_number_stays_and_is_shown_and_found(shop: Shop, customer: Person, d
     assert again["number"] == number
     assert shop.get(customer, f"/v1/orders/{orderid}").json()["number"] == number
     for path, person in (("/v1/orders", customer), ("/v1/admin/orders?limit=100", shop.admin)):
-        rows = shop.get(person, path).json()["items"]
-        assert [each["number"] for each in rows if each["orderid"] == orderid] == [number]
+        found = until(partial(_numbers_listed, shop, person, path, orderid))
+        assert found == [number]
     for q in (number, number.lower(), number.removeprefix("A-"), f" {number} ", orderid):
         assert [(each["orderid"], each["number"]) for each in listed(shop, q=q)] == [(orderid, number)]
     assert listed(shop, q=number, status="cancelled") == []

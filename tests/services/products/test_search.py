@@ -18,11 +18,6 @@ def search(shop: Shop, catch_up):
     return find
 
 
-@pytest.fixture(scope="module")
-def text_search(shop: Shop, search) -> bool:
-    return "unsupported" not in shop.ok("/v1/products", q="sofa")
-
-
 def test_every_word_must_match(search):
     assert set(search("leather sofa")) == {"sofa-red", "table"}
     assert set(search("SOFA")) == {"sofa-red", "sofa-blue", "stool", "table"}
@@ -149,7 +144,7 @@ def test_nothing_found_is_one_query_too(shop: Shop, search):
         assert answer.calls.get("global") == 1, words
 
 
-def test_words_that_redis_lost_are_found_nevertheless(shop: Shop, search, text_search: bool, redis_url: str):
+def test_words_that_redis_lost_are_found_nevertheless(shop: Shop, search, redis_url: str):
     """What is one typo away comes along then, behind what fits; that the words are there is learnt from the hits."""
     redis = Redis.from_url(redis_url)
     redis.delete(*redis.keys("words:*products"))

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from services.products.search_indexes import SEARCH
+from shared.couch import Server, View
 from tests.services.products.conftest import Shop, eventually, product
 
 GOODS = [
@@ -66,7 +68,9 @@ def test_a_department_is_suggested_by_a_synonym(goods: Shop):
     assert goods.admin("DELETE", rule).status == 204
 
 
-def test_two_words_may_be_the_beginning_of_one(goods: Shop, catch_up: Callable[[], None]):
+def test_two_words_may_be_the_beginning_of_one(goods: Shop, server: Server, catch_up: Callable[[], None]):
+    if isinstance(SEARCH.on(server.client.features()), View):
+        pytest.skip("A keyword view takes two words as one only where that one is whole.")
     line = product("percale", taxonomy=["Home Furnishing", "Bedsheets"], name="Percale bedsheet")
     assert goods.load([line])["created"] == 1
     catch_up()

@@ -117,6 +117,13 @@ def test_a_word_that_a_text_has_in_another_form_counts_less_than_one_that_it_has
     assert keywords.candidates(search_for("sofa"), INDEX, found).ids == ["b", "a"]
 
 
+def test_what_has_most_of_the_words_that_need_not_be_there_comes_first():
+    query = replace(search_for("leather sofa "), optional=frozenset({"leather"}))
+    found = rows(("a", "sofa", 8), ("b", "sofa", 1), ("b", "leather", 1))
+    assert keywords.candidates(query, INDEX, found).ids == ["b", "a"]
+    assert "^100" in query.lucene(INDEX)
+
+
 def test_a_word_of_letters_beside_others_is_not_looked_for_in_codes():
     found = [
         *rows(("a", "boot", 4), ("b", "boot", 4)),

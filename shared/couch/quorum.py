@@ -1,11 +1,14 @@
 """Whose a document is that only one writer may have, where a write was refused: on a cluster that is decided by most of its nodes."""
 
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeVar, cast
 
 from .database import Database
-from .documents import Doc
+from .documents import Doc, Document
 from .errors import DatabaseUnavailable, NoSuchDocument
+
+D = TypeVar("D", bound=Document)
 
 _TRIES = 10
 
@@ -13,15 +16,19 @@ _TRIES = 10
 def revisions(database: Database, docid: str) -> list[Doc]:
     """The document and what lies beside it in conflict, as far as that can be read; none where there is no document."""
     try:
-        winner = database.get(docid, conflicts=True)
+        found = leaves_of(database, database.get(docid, conflicts=True))
     except NoSuchDocument:
         return []
-    found = [winner]
-    for rev in winner.pop("_conflicts", ()):
-        try:
-            found.append(database.get(docid, rev=rev))
-        except NoSuchDocument:
-            continue  # one node alone has kept it, whose writer was told so
+    found[0].pop("_conflicts", None)
+    return found
+
+
+def leaves_of(database: Database, doc: D) -> list[D]:
+    """A document that was read with its `_conflicts`, and what lies beside it as far as that can be read. 1 read for each conflict."""
+    found = [doc]
+    for rev in doc.get("_conflicts", ()):
+        with suppress(NoSuchDocument):  # one node alone has kept it, whose writer was told so
+            found.append(cast(D, database.get(doc["_id"], rev=rev)))
     return found
 
 

@@ -8,7 +8,7 @@ from services.orders.declarations.credits import CreditEntry, CreditPayment
 from services.orders.documents import CREDIT_BALANCES, CREDIT_ENTRY, GIFT_CARDS, credit_partition
 from services.orders.rules.credits import Chain, CreditKey
 from shared.couch import HIGHEST_KEY, Database, Doc, NoSuchDocument, Page, UpdateConflict
-from shared.couch.quorum import confirm, revisions
+from shared.couch.quorum import confirm, leaves_of, revisions
 from shared.errors import Unavailable
 
 
@@ -21,7 +21,7 @@ class CreditStore:
     def chain(self, key: CreditKey) -> Chain:
         """Every entry. 1 partition query."""
         docs = self._database.partition(key.partition).all(key.prefix, conflicts=True)
-        return Chain(key, [self._leaves(doc) for doc in CREDIT_ENTRY.among(docs)])
+        return Chain(key, [leaves_of(self._database, doc) for doc in CREDIT_ENTRY.among(docs)])
 
     def chain_of_documents(self, key: CreditKey) -> Chain:
         """The same, entry by entry, for who was told that there is none. A list of a partition is one node's copy, and that may be behind;
@@ -73,14 +73,6 @@ class CreditStore:
     def remove(self, leaf: CreditEntry) -> None:
         """Takes one revision away. Raises UpdateConflict when it is gone."""
         self._database.delete(leaf["_id"], leaf["_rev"])
-
-    def _leaves(self, doc: CreditEntry) -> Sequence[CreditEntry]:
-        """What one node of a cluster alone has kept is none: its writer was told so."""
-        leaves = [doc]
-        for rev in cast(Doc, doc).get("_conflicts", ()):
-            with suppress(NoSuchDocument):
-                leaves.append(cast(CreditEntry, self._database.get(doc["_id"], rev=rev)))
-        return leaves
 
     def _withdraw(self, entry: CreditEntry) -> None:
         for leaf in self._stored_at(entry["_id"]):

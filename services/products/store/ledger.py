@@ -51,7 +51,7 @@ from shared.couch import (
     split_id,
     time_ordered_id,
 )
-from shared.couch.quorum import confirm, revisions
+from shared.couch.quorum import confirm, leaves_of, revisions
 from shared.errors import Unavailable
 
 _STRIPES, _MAX_MOVES = 64, 20
@@ -59,7 +59,6 @@ _TAIL = 8
 _RECENT = 100
 _TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS = 2.0, 0.3
 
-D = TypeVar("D", bound=Document)
 Decided = TypeVar("Decided", bound=Movement | None)
 
 
@@ -116,7 +115,7 @@ class Ledger:
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
             chain = self.chain(line)
-            head = head_of(self._leaves_of(chain[-1])) if chain else Head()
+            head = head_of(leaves_of(self._database, chain[-1])) if chain else Head()
             nothing_to_do = closing["delta"] == 0 and head.moved_to is None
             if nothing_to_do or any(each["mark"] == closing["_id"] for each in chain):
                 return
@@ -199,7 +198,7 @@ class Ledger:
                     partition, key = split_id(doc["mark"])
                     last = int(key.removeprefix(prefix))
                     break
-                yield self._leaves_of(doc)
+                yield leaves_of(self._database, doc)
 
     def has_movement(self, line: Line, mark: str) -> bool:
         """Whether a movement with this mark is in the chain, or where it goes on. Reads it whole."""
@@ -299,7 +298,7 @@ class Ledger:
 
     def leaves(self, docid: str) -> list[Doc]:
         """All revisions that a document has at once, usually one. Raises NoSuchDocument."""
-        return self._leaves_of(self._database.get(docid, conflicts=True))
+        return leaves_of(self._database, self._database.get(docid, conflicts=True))
 
     def remove(self, leaves: Iterable[Document]) -> None:
         """Takes revisions of a slot away."""
@@ -376,7 +375,7 @@ class Ledger:
         tail = MOVEMENT.among(
             partition.all(slot_prefix(line.key), limit=_TAIL, descending=True, conflicts=True)
         )
-        head = head_of(self._leaves_of(tail[0])) if tail else Head()
+        head = head_of(leaves_of(self._database, tail[0])) if tail else Head()
         return head, tail
 
     def _arrived_before(self, line: Line, mark: str) -> bool:
@@ -384,10 +383,6 @@ class Ledger:
         partition = self._database.partition(partition_of(line.taxonomy))
         totals = STOCK_TOTAL.among(partition.all(total_prefix(line.key)))
         return any(mark in each["arrivals"] for each in totals)
-
-    def _leaves_of(self, doc: D) -> list[D]:
-        others = [cast(D, self._database.get(doc["_id"], rev=rev)) for rev in doc.get("_conflicts", ())]
-        return [doc, *others]
 
     def _slot_of(self, orderid: str, docid: str, *, exclusive: bool) -> Doc | None:
         """The slot, where it is the order's and nobody else wrote it."""

@@ -8,7 +8,9 @@ import orjson
 import pytest
 import requests
 
+from services.products.documents import DESIGN
 from services.products.rules.ledger import Line
+from shared.couch import Server
 from shared.errors import Unavailable
 from tests.forwarding import Forward, Response, cut_off, forwarding
 from tests.services.products.conftest import Neighbours, Shop, open_as_worker, product
@@ -85,3 +87,29 @@ def test_what_one_node_alone_may_keep_for_an_order_is_confirmed_by_most_before_i
             alone.ledger.held_by_order("unheard", [line], exclusive=True)
     assert reserve(shop, "unheard", ("lone", 1)) == 201, "joined again, most nodes have it"
     assert level(shop, "lone") == 4
+
+
+def test_a_movement_that_one_node_alone_has_kept_hides_no_stock(
+    shop: Shop, couch_url: str, environment: dict[str, str], server: Server
+) -> None:
+    """Its writer was told that it does not hold; of the other nodes it cannot be read."""
+    shop.load([product("kept", stock=5)])
+    line = Line("kept", tuple(KITCHEN), 1)
+    ledger = open_as_worker(environment).ledger
+    [movement] = ledger.movements(line, 1)
+    kept = {**movement, "delta": 9, "level": 9, "_rev": f"1-{'0' * 32}"}
+    database = f"{couch_url}/{server.name_of(DESIGN)}"
+    requests.post(
+        f"{database}/_bulk_docs", json={"docs": [kept], "new_edits": False}, timeout=30
+    ).raise_for_status()
+    with forwarding(couch_url, lose_revisions) as url:
+        elsewhere = open_as_worker({**environment, "COUCH_URL": url}).ledger
+        assert elsewhere.end_here(line).level == 5
+        assert [len(leaves) for leaves in elsewhere.slots_back_from(line, 1)] == [1]
+    ledger.remove([kept])
+
+
+def lose_revisions(method: str, path: str, body: bytes, forward: Forward) -> Response:
+    if "rev=" in path:
+        return 404, {}, b'{"error": "not_found", "reason": "missing"}'
+    return forward()

@@ -183,19 +183,25 @@ def test_what_died_and_nobody_repeats_gives_its_use_back(
     shop.placed(customer, {product: 1}, codes=[ten])
 
 
-def test_who_loses_a_slot_takes_another_and_gives_that_back(
-    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies
-) -> None:
-    """Two orders that chose the same slot when they were priced."""
-    ten, product = code(), shop.product(stock=9)
-    made = promotion(shop, codes=[ten], limit=1)
-    body = checkout({product: 1}, codes=[ten])
-    first, second = (
+def two_with_one_slot(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, ten: str
+) -> list[OrderDocuments]:
+    body = checkout({shop.product(stock=9): 1}, codes=[ten])
+    return [
         deps.orders.order(
             checkout_that_dies(environment, customer.userid, secrets.token_hex(8), body, "intent")
         )
         for _ in range(2)
-    )
+    ]
+
+
+def test_who_loses_a_slot_takes_another_and_gives_that_back(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies
+) -> None:
+    """Two orders that chose the same slot when they were priced."""
+    ten = code()
+    made = promotion(shop, codes=[ten], limit=1)
+    first, second = two_with_one_slot(shop, customer, environment, deps, ten)
     path = f"{shop.orders}/v1/admin/promotions/{made['id']}"
     content = {name: made[name] for name in ("name", "codes", "actions")}
     assert shop.admin.put(path, json=content | {"limit": 2}, timeout=30).ok
@@ -209,18 +215,6 @@ def test_who_loses_a_slot_takes_another_and_gives_that_back(
     assert take(deps, first)
     give_back(deps, first)
     assert used(shop, made) == 0
-
-
-def two_with_one_slot(
-    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, ten: str
-) -> list[OrderDocuments]:
-    body = checkout({shop.product(stock=9): 1}, codes=[ten])
-    return [
-        deps.orders.order(
-            checkout_that_dies(environment, customer.userid, secrets.token_hex(8), body, "intent")
-        )
-        for _ in range(2)
-    ]
 
 
 def test_what_one_node_of_a_cluster_kept_of_a_refused_claim_is_no_claim(

@@ -13,8 +13,6 @@ import re
 import sys
 
 from services.orders import documents as orders
-from services.orders.actions import summaries
-from services.orders.store import SummaryStore
 from services.products import documents as products
 from services.users import documents as users
 from shared.audit_pointers import complete_pointers
@@ -63,6 +61,10 @@ def _prepare(server: Server, options: argparse.Namespace, of_products: DatabaseD
     for design in (users.DESIGN, products.DESIGN, orders.DESIGN):
         complete_pointers(server.open(design), _say)
     _warn(server.check_search())
+    # They bring all of the orders' rules, which nobody who waits for the databases need wait for.
+    from services.orders.actions import summaries
+    from services.orders.store import SummaryStore
+
     summary_store = SummaryStore(server.open(orders.DESIGN))
     summaries.begin_complete(summary_store)
     if options.migrate:

@@ -29,10 +29,9 @@ _libc = ctypes.CDLL(None) if _LINUX else None
 
 def main() -> None:
     began = time.time()
-    gc.disable()  # what is imported stays: collecting while it grows only costs time
+    gc.disable()  # what is imported stays: to look for garbage in it only costs time
     for module in sys.argv[1:]:
         importlib.import_module(module)
-    gc.collect()
     gc.freeze()
     gc.enable()
     sources = _own_sources()

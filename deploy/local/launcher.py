@@ -181,6 +181,8 @@ class Launcher:
 
     async def _watch(self, row: Process, child: Child) -> None:
         """Notes that the process is up. One that does not get ready in time is killed: it may be better next time."""
+        for name in row.ready_after:
+            await self._ready[name].wait()
         if not row.ready:
             self._ready[row.name].set()
             await asyncio.sleep(STABLE_SECONDS)

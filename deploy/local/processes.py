@@ -19,7 +19,7 @@ class Process:
 
     `needs` names the rows that must be ready before this one starts. `ready` is the address that
     answers once it works (`http://` with 200, `tcp://` by accepting); without one it is ready when
-    started. `once` ends by itself and is ready when it ended well; `first` runs only until it has
+    started. It is asked once the rows in `ready_after` are ready, which it cannot be without. `once` ends by itself and is ready when it ended well; `first` runs only until it has
     ended well against this database server. `last` rows are stopped after all others. `restarts` is how
     often within a minute it is started again when it died; one more death stops everything, unless it is
     `optional`. `defaults` are variables that the environment may set otherwise. `forked` rows are Python modules that share the
@@ -31,6 +31,7 @@ class Process:
     port: int | None = None
     needs: tuple[str, ...] = ()
     ready: str = ""
+    ready_after: tuple[str, ...] = ()
     once: bool = False
     first: bool = False
     last: bool = False
@@ -78,7 +79,17 @@ def _services(layout: Layout) -> list[Process]:
         command = _python("deploy.http_server", "-c", "deploy/gunicorn.conf.py", "-b", f"127.0.0.1:{port}")
         command += (f"services.{name}.app:create_app()",)
         ready = f"http://127.0.0.1:{port}/health/ready"
-        rows.append(Process(name, command, port, ready=ready, restarts=SERVER_RESTARTS, forked=True))
+        rows.append(
+            Process(
+                name,
+                command,
+                port,
+                ready=ready,
+                ready_after=("prepare",),
+                restarts=SERVER_RESTARTS,
+                forked=True,
+            )
+        )
     return rows
 
 

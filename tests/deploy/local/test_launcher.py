@@ -97,6 +97,30 @@ def test_rows_start_after_their_needs_and_last_rows_stop_last(run, diary) -> Non
     ]
 
 
+def test_a_row_is_not_asked_before_what_it_waits_for_is_ready(run, diary) -> None:
+    """It runs meanwhile, and would only answer that it is not ready."""
+    asked = SERVE.replace("self.send_response", 'note("asked"); self.send_response')
+    port = free_port()
+    build = f"""
+import os, socket, time
+while socket.socket().connect_ex(("127.0.0.1", {port})): time.sleep(0.05)
+time.sleep(0.3)
+open(os.environ["DIARY"], "a").write("built\\n")
+"""
+    rows = [
+        Process(
+            "shop",
+            script(asked, "shop", str(port)),
+            port,
+            ready=f"http://127.0.0.1:{port}/",
+            ready_after=("build",),
+        ),
+        Process("build", script(build), once=True),
+    ]
+    assert run(rows, until=("shop",)) == 0
+    assert diary.read_text().split("\n")[:3] == ["shop started", "built", "shop asked"]
+
+
 def test_one_that_cannot_start_stops_all_and_is_named(run, diary, capfd) -> None:
     """By its own exit, before it ever was up: another start would end in the same way."""
     weak = Process("weak", script("print('no such file'); raise SystemExit(3)"), needs=("shop",), restarts=5)

@@ -1,6 +1,7 @@
 """The products service, wired."""
 
 import os
+from functools import partial
 
 from flask import Flask
 
@@ -29,5 +30,6 @@ def create_app(settings: Settings | None = None) -> Flask:
         audit=AuditTrail(deps.server.open(deps.design)),
     )
     app.register_blueprint(category_sync)
-    describe(app.extensions["aisle.api"])
+    api = app.extensions["aisle.api"]
+    api.describe_later(partial(describe, api))
     return app

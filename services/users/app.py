@@ -1,6 +1,7 @@
 """The users service, wired."""
 
 import os
+from functools import partial
 
 from flask import Flask
 
@@ -33,6 +34,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         audit=deps.audit,
     )
     app.register_blueprint(sync)
-    describe(app.extensions["aisle.api"])
+    api = app.extensions["aisle.api"]
+    api.describe_later(partial(describe, api))
     app.before_request(lambda: activate(requested_language(deps.languages)))
     return app

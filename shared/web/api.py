@@ -2,6 +2,7 @@
 
 import http
 import re
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
@@ -184,6 +185,9 @@ class Blueprint(SmorestBlueprint):  # type: ignore[misc]  # the library has no t
         handler.__doc__ = summary
         self.add_url_rule(path, re.sub(r"\W+", "_", f"{method.lower()}_{path}"), handler, methods=[method])
 
+    def register_views_in_doc(self, api: "Api", *args: Any, **options: Any) -> None:
+        api.describe_later(partial(super().register_views_in_doc, api, *args, **options))
+
     def _prepare_arguments_doc(
         self, doc: dict[str, Any], doc_info: dict[str, Any], *, method: str, **options: Any
     ) -> dict[str, Any]:
@@ -237,6 +241,21 @@ class Api(SmorestApi):  # type: ignore[misc]  # the library has no types
     """Documents every error as a problem; errors themselves are answered by `shared.web.problems`."""
 
     ERROR_SCHEMA = ProblemSchema
+
+    def __init__(self, app: Flask, **options: Any) -> None:
+        self._descriptions: deque[Callable[[], None]] = deque()
+        super().__init__(app, **options)
+
+    def describe_later(self, describe: Callable[[], None]) -> None:
+        """Adds to the description when somebody asks for it: to describe everything takes half of a service's start."""
+        self._descriptions.append(describe)
+
+    def description(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        while self._descriptions:
+            self._descriptions.popleft()()
+        described: dict[str, Any] = self.spec.to_dict()
+        return described
 
     def _register_error_handlers(self) -> None:
         """Nothing: `register_problems` answers."""

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from threading import Lock
 from typing import Any
 
 import orjson
@@ -18,11 +19,13 @@ def docs_blueprint(api: Api) -> Blueprint:
     """Serves the spec of `api` (rendered once, at the first request) and the page that shows it."""
     blueprint = Blueprint("docs", __name__, template_folder="templates")
     rendered: dict[str, tuple[bytes, str]] = {}
+    lock = Lock()
 
     def spec() -> tuple[bytes, str]:
-        if "json" not in rendered:
-            body = orjson.dumps(api.spec.to_dict(), option=orjson.OPT_INDENT_2)
-            rendered["json"] = body, f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+        with lock:
+            if "json" not in rendered:
+                body = orjson.dumps(api.description(), option=orjson.OPT_INDENT_2)
+                rendered["json"] = body, f'"{hashlib.sha256(body).hexdigest()[:20]}"'
         return rendered["json"]
 
     @blueprint.get("/openapi.json")

@@ -1,6 +1,8 @@
 """What every service answers alike: problems, ids, timing, health, metrics, pages about itself."""
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import pytest
@@ -8,6 +10,8 @@ from flask import Flask
 
 from shared.settings import WebSettings
 from shared.web import current_dependencies
+from shared.web.api import make_api
+from shared.web.docs import docs_blueprint
 from shared.web.factory import Service
 
 PROBLEM = {"type", "title", "status", "detail", "instance", "code"}
@@ -205,6 +209,22 @@ def test_the_openapi_page_is_served_with_its_own_assets(client):
     assert list(spec.json["components"]["responses"]["DEFAULT_ERROR"]["content"]) == [
         "application/problem+json"
     ]
+
+
+def test_whoever_asks_first_for_the_openapi_page_gets_all_of_it():
+    """It is made when it is asked for, and several may ask at once."""
+    app = Flask("described")
+    api = make_api(app, "Described")
+    app.register_blueprint(docs_blueprint(api))
+
+    def describe() -> None:
+        time.sleep(0.2)
+        api.spec.tag({"name": "things"})
+
+    api.describe_later(describe)
+    with ThreadPoolExecutor(8) as pool:
+        pages = list(pool.map(lambda _: app.test_client().get("/openapi.json").json, range(8)))
+    assert [page["tags"] for page in pages] == [[{"name": "things"}]] * 8
 
 
 def test_a_change_of_one_document_needs_a_body(client):

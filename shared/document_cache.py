@@ -16,6 +16,7 @@ from shared.background import Background
 from shared.clock import now
 from shared.couch import Document, time_ordered_id
 from shared.errors import AisleError, Unavailable
+from shared.redis import get_or_set
 
 CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.1, 5, 60, 24 * 3600
 RETRY_AFTER_SECONDS = 2
@@ -152,11 +153,7 @@ class DocumentCache(Generic[T]):
         return version != self._version or self._checked_at >= self._due
 
     def _shared_version(self) -> str:
-        found = self._redis.get(self._version_key)
-        if found is None:
-            self._redis.set(self._version_key, time_ordered_id(), nx=True, ex=TTL_SECONDS)
-            found = self._redis.get(self._version_key)
-        return cast(bytes, found).decode()
+        return get_or_set(self._redis, self._version_key, time_ordered_id(), seconds=TTL_SECONDS).decode()
 
     def _take_over(self, version: str) -> bool:
         body = self._redis.get(self._body_key + version)

@@ -68,6 +68,16 @@ def open_redis(url: str) -> GuardedRedis:
     return cast(GuardedRedis, client)
 
 
+def get_or_set(redis: Redis, key: str, value: bytes | str, *, seconds: int) -> bytes:
+    """What a key has, `value` where it has nothing; also when Redis is emptied between two commands. Raises RedisError."""
+    for _ in range(2):
+        if found := cast(bytes | None, redis.get(key)):
+            return found
+        if redis.set(key, value, nx=True, ex=seconds):
+            break
+    return value.encode() if isinstance(value, str) else value
+
+
 def _begin(breaker: Breaker) -> float:
     try:
         breaker.check()

@@ -26,10 +26,18 @@ class Clock:
 
 
 class SwitchedRedis:
-    """Redis, which can be away."""
+    """Redis, which can be away, or emptied right after each write."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis, self.is_away = redis, False
+        self._redis, self.is_away, self.is_emptied = redis, False, False
+
+    def set(self, key: str, value: bytes | str, **options: Any) -> bool:
+        if self.is_away:
+            raise ConnectionError("away")
+        written = bool(self._redis.set(key, value, **options))
+        if self.is_emptied:
+            self._redis.delete(key)
+        return written
 
     def __getattr__(self, name: str) -> Any:
         if self.is_away:
@@ -171,3 +179,16 @@ def test_what_redis_has_lost_is_read_within_the_request(clock: Clock, replicas: 
     for name in replicas.redis.scan_iter(f"{replicas.key}*"):
         replicas.redis.delete(name)
     assert other.required() == [2]
+
+
+def test_a_redis_that_is_emptied_between_two_commands_costs_no_request(
+    clock: Clock, replicas: Replicas
+) -> None:
+    one, other = replicas.process(), replicas.process()
+    replicas.redis.is_emptied = True
+    assert one.required() == other.required() == [1]
+    replicas.save(one, 2)
+    clock.moment += PROMISED_SECONDS
+    assert other.required() == [2]
+    replicas.redis.is_emptied = False
+    assert seconds_until(clock, replicas, replicas.process(), 2) == 0

@@ -27,6 +27,7 @@ from shared.background import Background
 from shared.clock import now
 from shared.couch import time_ordered_id
 from shared.errors import AisleError
+from shared.redis import get_or_set
 
 log = logging.getLogger(__name__)
 
@@ -159,14 +160,12 @@ class AnswerCache:
         if began - read_at < CHECK_SECONDS:
             return version
         try:
-            found = self._redis.get(self.catalogue_key)
-            if found is None:
-                self._redis.set(self.catalogue_key, time_ordered_id(), nx=True, ex=2 * TTL_SECONDS)
-                found = self._redis.get(self.catalogue_key)
+            version = get_or_set(
+                self._redis, self.catalogue_key, time_ordered_id(), seconds=2 * TTL_SECONDS
+            ).decode()
         except RedisError as error:
             log.warning("the catalogue's version is not readable: %s", error)
-            found = None
-        version = cast(bytes, found).decode() if found else None
+            version = None
         self._catalogue = version, began
         return version
 

@@ -12,6 +12,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from shared.couch import time_ordered_id
+from shared.redis import get_or_set
 
 log = logging.getLogger(__name__)
 
@@ -28,14 +29,12 @@ class MenuCache:
     def version(self) -> str | None:
         """The catalogue's version, None when Redis cannot tell."""
         try:
-            version = self._redis.get(self._version_key)
-            if version is None:
-                self._redis.set(self._version_key, time_ordered_id(), nx=True, ex=self._seconds)
-                version = self._redis.get(self._version_key)
+            return get_or_set(
+                self._redis, self._version_key, time_ordered_id(), seconds=self._seconds
+            ).decode()
         except RedisError as error:
             log.warning("the menu's version is not readable: %s", error)
             return None
-        return cast(bytes, version).decode() if version else None
 
     def get(self, version: str, question: str) -> tuple[bytes, str] | None:
         """The menu and its ETag."""

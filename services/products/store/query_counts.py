@@ -22,6 +22,7 @@ from redis.exceptions import RedisError, ResponseError
 from services.products.rules.query_counts import Counts, added
 from services.products.search_documents import DAILY_SEARCHES, SEARCHES_PARTITION, DailySearches, searches_id
 from shared.couch import Database, time_ordered_id
+from shared.redis import get_or_set
 
 FLUSH_SECONDS, MAX_BUFFERED, MAX_PENDING = 1.0, 1000, 5000
 POPULAR_SECONDS, POPULAR_TTL, FLUSHES_REMEMBERED = 30.0, 2 * 24 * 3600, 5
@@ -51,9 +52,7 @@ class Visitors:
 
     def new(self, searches: Mapping[str, Iterable[str]]) -> dict[str, int]:
         """{query: how many of these visitors had not searched for it today}. Raises RedisError."""
-        secret_key = f"{self._key}:key"
-        self._redis.set(secret_key, secrets.token_bytes(32), ex=DAY_SECONDS, nx=True)
-        secret = cast(bytes, self._redis.get(secret_key) or b"")
+        secret = get_or_set(self._redis, f"{self._key}:key", secrets.token_bytes(32), seconds=DAY_SECONDS)
         if cast(int, self._redis.scard(self._key)) > MAX_VISITORS:
             log.warning("more than %s visitors searched today: the others are not counted", MAX_VISITORS)
             return dict.fromkeys(searches, 0)
@@ -111,7 +110,7 @@ class QueryCounter:
                 return None
         self._redis.hsetnx(self._flushing, _ID.decode(), time_ordered_id())
         kept = cast(dict[bytes, bytes], self._redis.hgetall(self._flushing))
-        return kept[_ID].decode(), _counts(kept)
+        return (kept[_ID].decode(), _counts(kept)) if _ID in kept else None  # emptied meanwhile
 
     def done(self) -> None:
         """What was taken is written. Raises RedisError."""

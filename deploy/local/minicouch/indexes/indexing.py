@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import orjson
 
 from ..documents.database import Database
-from ..errors import not_found
+from ..errors import CouchError, not_found
 from ..store import StoredDoc
 from ..store.indexes import Change, Index, ViewSpec
 
@@ -24,6 +24,8 @@ Emitted = list[list[tuple[Any, Any]]]  # per view the (key, value) rows of one d
 Mapper = Callable[[list[StoredDoc]], list[Emitted]]
 BATCH = 1000
 CHEAP_ROWS = 5000
+BUILDING = "building"
+"""With its signature the key of an index's build among the handles of its database."""
 _builders = ThreadPoolExecutor(4, "index-builder")
 
 
@@ -69,6 +71,7 @@ def get_index(db: Database, spec: IndexSpec) -> Index:
                     raise not_found("Database does not exist.")
                 index = Index.open(db.index_dir(spec.signature) / "index.sqlite", spec.views)
                 index.design = spec.design
+                index.environment = spec.shared.environment if spec.shared is not None else None
                 db.handles[spec.signature] = index
     return index
 
@@ -108,7 +111,7 @@ def advance(db: Database, spec: IndexSpec, index: Index, target: int, limit: int
     with index.building:
         if index.seq < target and not index.closed:
             _begin(index, target)
-            if not _build_elsewhere(db, [index], target):
+            if not _with_others_elsewhere(db, index, target):
                 docs = db.changes_since(index.seq, limit)
                 _apply(spec, index, target, docs, partial(_map, spec), never_indexed(db, docs))
             if index.seq < target:
@@ -163,6 +166,59 @@ def _together_elsewhere(db: Database, indexes: list[Index], target: int) -> bool
         return built
     with behind[0].building:
         return True
+
+
+def _with_others_elsewhere(db: Database, index: Index, target: int) -> bool:
+    """A slice of the build of an index that is far behind, in the build process, with those that are as far and that nobody is at: what
+    was written is read and parsed once for all of them. The index's lock is held.
+
+    Who waits for it never waits for what the others lacked before. Where that fails each goes on alone until it was built so: a
+    function that fails is in the way of no other.
+    """
+    if not _is_far_behind(db, [index], target):
+        return False
+    with contextlib.ExitStack() as locks:
+        others = [
+            each for each in _sharing(db, index, target) if _is_locked_now(each, locks) and not each.closed
+        ]
+        if others and not _is_built(db, [index, *others], target):
+            for each in (index, *others):
+                each.is_built_alone = True
+        if others:
+            return True
+    built = _build_elsewhere(db, [index], target)
+    index.is_built_alone = False
+    return built
+
+
+def _is_built(db: Database, indexes: list[Index], target: int) -> bool:
+    """Whether the build process could go on with all of them."""
+    for index in indexes:
+        _begin(index, target)
+    try:
+        return _build_elsewhere(db, indexes, target)
+    except CouchError as error:
+        log.info("indexes of %s are built one by one: %s", db.name, error.reason)
+        return False
+    finally:
+        for index in indexes:
+            index.progress = index.progress if index.seq < target else None
+
+
+def _sharing(db: Database, index: Index, target: int) -> list[Index]:
+    """The other indexes whose functions may run beside those of this one, none of them behind it and each far behind the target."""
+    if index.environment is None or index.is_built_alone:
+        return []
+    return [
+        other
+        for other in list(db.handles.values())
+        if isinstance(other, Index)
+        and other is not index
+        and other.environment == index.environment
+        and not other.is_built_alone
+        and other.seq >= index.seq
+        and _is_far_behind(db, [other], target)
+    ]
 
 
 def _is_locked_now(index: Index, locks: contextlib.ExitStack) -> bool:
@@ -315,7 +371,7 @@ def start_building(db: Database, spec: IndexSpec, *, reduced: bool = True) -> "a
 
 def build_once(db: Database, signature: str, build: Callable[[], Any]) -> "asyncio.Future[Any]":
     """Run `build` in a builder thread, unless the index `signature` is being built already."""
-    key = ("building", signature)
+    key = (BUILDING, signature)
     task = db.handles.get(key)
     if task is None or task.done():
         task = asyncio.get_running_loop().run_in_executor(_builders, build)
@@ -325,8 +381,17 @@ def build_once(db: Database, signature: str, build: Callable[[], Any]) -> "async
 
 
 def is_running(db: Database, signature: str) -> bool:
-    task = db.handles.get(("building", signature))
+    task = db.handles.get((BUILDING, signature))
     return task is not None and not task.done()
+
+
+def are_waited_for(db: Database) -> bool:
+    """Whether a reader has any index built."""
+    return any(
+        key[0] == BUILDING and not task.done()
+        for key, task in list(db.handles.items())
+        if isinstance(key, tuple)
+    )
 
 
 def _report(task: "asyncio.Future[Any]") -> None:

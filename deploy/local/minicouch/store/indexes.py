@@ -71,6 +71,8 @@ class Index:
         self.building = threading.Lock()
         self.closed = False
         self.design = ""
+        self.environment: bytes | None = None  # whose functions may run beside those of others with the same
+        self.is_built_alone = False  # since a build together with others failed
         self.progress: tuple[int, int] | None = (
             None  # since when, and from which sequence, a build is under way
         )

@@ -329,6 +329,52 @@ def test_an_index_that_readers_keep_up_to_date_is_not_locked_while_others_are_bu
     assert {indexing.get_index(db, spec).seq for spec in (read, *others)} == {db.update_seq}
 
 
+def sharing(db: Database) -> list[IndexSpec]:
+    """The indexes whose functions can run beside each other, all of them open."""
+    specs = [spec for spec in declared.specs(db, db.design_docs()) if spec.shared is not None]
+    for spec in specs:
+        indexing.get_index(db, spec)
+    return specs
+
+
+def test_who_waits_for_an_index_has_those_that_are_as_far_built_with_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An import that asked one report after the other had every document read and parsed for each of them."""
+    db, asked = goods(store), []
+    run = BuildProcesses.run
+
+    def noted(builder: BuildProcesses, *what: Any) -> bool:
+        asked.append(set(what[3]))
+        return run(builder, *what)
+
+    monkeypatch.setattr(BuildProcesses, "run", noted)
+    one, other = sharing(db)
+    indexing.catch_up(db, one, reduced=False)
+    assert asked[0] == {one.signature, other.signature}
+    assert indexing.get_index(db, other).seq > COUNT - build_process.FEW
+    write(db, 0, COUNT, "more")
+    asked.clear()
+    with indexing.get_index(db, one).building:
+        indexing.catch_up(db, other)
+    write(db, 0, COUNT, "others")
+    indexing.catch_up(db, other)
+    assert {signature for each in asked for signature in each} == {other.signature}, (
+        "it does not wait for what the one lacked before"
+    )
+
+
+def test_a_function_that_fails_is_in_the_way_of_no_other_that_somebody_waits_for(store: Store) -> None:
+    db = goods(store)
+    bad = {"views": {"bad": {"map": "this is no function"}}}
+    asyncio.run(db.update_docs([Edit("_design/aaa", bad)]))
+    failing, *others = sharing(db)
+    for spec in others:
+        assert indexing.catch_up(db, spec).seq == db.update_seq
+    with pytest.raises(CouchError, match="this is no function"):
+        indexing.catch_up(db, failing)
+
+
 def test_a_database_is_dropped_under_its_build(store: Store, tmp_path: Path) -> None:
     db = goods(store)
     specs = list(declared.specs(db, db.design_docs()))

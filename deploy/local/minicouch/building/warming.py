@@ -32,6 +32,7 @@ RETRY_AFTER = 60.0
 MAX_OPEN = 32
 UNUSED_FOR = 30.0
 SETTLED = 1.0  # seconds after the last rush of rows: summing up at each pause of an import would take quadratic time
+LATEST = 10.0  # seconds after it, where writing goes on without a pause
 Step = Callable[[searching.Pause], bool]
 
 
@@ -40,6 +41,7 @@ class Watched:
     """What was seen of a database at the last tick, and up to where and when its indexes were brought last."""
 
     seq: int = 0
+    grew_at: float = field(default_factory=time.monotonic)  # when the sequence was seen to move
     warmed: int = -1
     warmed_at: float = field(default_factory=time.monotonic)
     summed_up: bool = True
@@ -125,7 +127,8 @@ class Warmer:
         for db in current:
             seen = self._watched.setdefault(db, Watched(db.update_seq))
             seq, before = db.update_seq, seen.seq
-            seen.seq = seq
+            if seq != before:
+                seen.seq, seen.grew_at = seq, time.monotonic()
             if seen.work is not None and not seen.work.done():
                 continue
             if seen.is_due(calm=seq == before):
@@ -190,7 +193,7 @@ class Warmer:
             index.kept_warm = True
         more = indexing.advance_together(db, together, target, BATCH)
         for index in indexes:  # readers of one need not wait for the others
-            _summarise(db, index)
+            self._summarise(db, index)
         return more
 
     def _advance(self, db: Database, spec: indexing.IndexSpec, target: int) -> bool:
@@ -198,8 +201,18 @@ class Warmer:
         index.kept_warm = True
         if indexing.advance(db, spec, index, target, BATCH):
             return True
-        _summarise(db, index)
+        self._summarise(db, index)
         return False
+
+    def _summarise(self, db: Database, index: Index) -> None:
+        """Sum the index up if it needs that and no rush of rows is under way: the next rows of an import would make it stale again, and
+        whoever waits for rows would wait for this."""
+        now, seen = time.monotonic(), self._watched.get(db)
+        paused_at = max(index.grew_at, seen.grew_at) if seen is not None else index.grew_at
+        is_settled = now - paused_at >= SETTLED and not indexing.are_waited_for(db)
+        few_behind = db.update_seq - index.seq <= BATCH
+        if index.stale and few_behind and (is_settled or now - index.grew_at >= LATEST):
+            indexing.summarise(db, index)
 
     def _unsummarised(self, db: Database) -> bool:
         """Whether an index that is kept warm waits for its summaries."""
@@ -224,13 +237,6 @@ def _shrink(found: list[Documents]) -> None:
 def _leave(found: list[Documents], _: object) -> None:
     for db in found:
         db.visitors -= 1
-
-
-def _summarise(db: Database, index: Index) -> None:
-    """Sum the index up if it needs that and no rush of rows is under way."""
-    few_behind = db.update_seq - index.seq <= BATCH
-    if index.stale and few_behind and time.monotonic() - index.grew_at >= SETTLED:
-        indexing.summarise(db, index)
 
 
 def updated_by_itself(db: Database) -> list[StoredDoc]:

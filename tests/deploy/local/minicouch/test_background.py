@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,41 @@ def test_an_import_in_pieces_is_summed_up_once(
     warmer._warm(db)
     assert len(rebuilt) == 1
     assert not get_index(db, spec("sums")).stale
+
+
+def test_an_index_is_not_summed_up_while_the_next_piece_is_written_or_somebody_waits_for_rows(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was, once its own last rows had come a second ago: the import then waited at the end of the next piece until all was summed up."""
+    db = filled(store, "goods", 6000)
+    monkeypatch.setattr(declared, "specs", lambda db, docs: iter([spec("sums")]))
+    warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
+    index = catch_up(db, spec("sums"), reduced=False)
+    seen = warmer._watched[db] = warming.Watched(db.update_seq)
+    index.grew_at -= 5.0
+    warmer._warm(db)
+    assert index.stale, "something was written just now"
+    seen.grew_at -= 5.0
+    waiting: Future[None] = Future()
+    db.handles[indexing.BUILDING, "other"] = waiting
+    warmer._warm(db)
+    assert index.stale, "somebody waits"
+    waiting.set_result(None)
+    warmer._warm(db)
+    assert not index.stale
+
+
+def test_an_index_is_summed_up_ten_seconds_after_a_rush_though_writing_goes_on(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = filled(store, "goods", 6000)
+    monkeypatch.setattr(declared, "specs", lambda db, docs: iter([spec("sums")]))
+    warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
+    index = catch_up(db, spec("sums"), reduced=False)
+    warmer._watched[db] = warming.Watched(db.update_seq)
+    index.grew_at -= warming.LATEST
+    warmer._warm(db)
+    assert not index.stale
 
 
 def test_indexes_of_a_database_that_is_written_without_a_pause_wait_for_many_changes(

@@ -135,7 +135,11 @@ class ForkServer:
             reply = json.loads(line)
             if "pid" in reply:
                 process = self._running[reply["pid"]] = Forked(reply["pid"])
-                self._starting.popleft().set_result(process)
+                started = self._starting.popleft()
+                if started.cancelled():  # everything was stopped meanwhile, and nobody would end it
+                    process.send_signal(signal.SIGKILL)
+                else:
+                    started.set_result(process)
             else:
                 self._running.pop(reply["ended"]).ended(reply["code"])
         requests.close()

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from deploy.local.console import open_pipe
+from deploy.local.forking import ForkServer
 from deploy.local.launcher import Launcher
 from deploy.local.processes import Process
 from deploy.local.settings import ROOT
@@ -96,6 +98,28 @@ def test_how_it_ended_is_known(run, capfd) -> None:
     assert "failing ended with exit code 3. Stopping everything." in capfd.readouterr().out
     assert run(row("killed", "kill", once=True)) == 1
     assert "killed ended with signal SIGKILL. Stopping everything." in capfd.readouterr().out
+
+
+def test_what_starts_while_everything_is_stopped_is_ended_and_holds_nobody_up(tmp_path) -> None:
+    (tmp_path / "greeting.py").write_text(MODULE)
+    environment = {**os.environ, "GREETED": "ada", "LOG_LEVEL": "calm", "PYTHONPATH": str(tmp_path)}
+    command = (sys.executable, "-m", "greeting", "stay")
+
+    async def whole() -> int:
+        server = ForkServer(environment)
+        output, end = os.pipe()
+        running = await server.spawn(command, {}, 0, sys.__stdout__.fileno())
+        starting = asyncio.create_task(server.spawn(command, {}, 0, end))
+        await asyncio.sleep(0)
+        starting.cancel()
+        os.close(end)
+        await asyncio.wait_for((await open_pipe(output)).read(), 30)
+        running.send_signal(signal.SIGTERM)
+        code = await asyncio.wait_for(running.wait(), 30)
+        await server.close()
+        return code
+
+    assert asyncio.run(whole()) == -signal.SIGTERM
 
 
 def test_a_module_that_is_not_there_stops_all(run, capfd) -> None:

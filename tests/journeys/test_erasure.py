@@ -18,6 +18,7 @@ from services.products.store.query_counts import SearchDays
 from shared.clock import timestamp
 from tests.bench.running import ADMIN_EMAIL, Shop, running_shop
 from tests.maildir import read_mail
+from tests.patience import patient
 from tests.people import PASSWORD, Person, register
 from tests.services.orders.easypost_standin import EasyPostStandIn, refusal
 from tests.services.storefront.conftest import redis_url_of
@@ -195,7 +196,7 @@ def search_for_oneself(shop: Shop, customer: Person) -> None:
     days = SearchDays(shop.server.open(PRODUCTS))
     days.add("2026-11-01", "an earlier flush", {f"{PLANTED.lower()} vase": [1, 0, 1], "vase": [9, 1, 5]})
     query = {"q": f"{PLANTED} jug"}
-    found = customer.get(f"{shop.urls['products']}/v1/products", params=query, timeout=30)
+    found = patient(lambda: customer.get(f"{shop.urls['products']}/v1/products", params=query, timeout=30))
     assert found.ok, found.text
     counted = f"{PLANTED.lower()} jug"
     eventually(

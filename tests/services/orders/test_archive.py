@@ -57,12 +57,12 @@ def documents(database: Database) -> Documents:
 
 
 def indexes(database: Database) -> dict[str, Any]:
-    """What every index of lists and reports says, grouped as finely as it can be."""
+    """What every index of lists and reports says of all that is written, grouped as finely as it can be."""
     found = {}
     for view in DESIGN.patterns:
         if isinstance(view, View) and not view.partitioned and view not in (PERSONAL, CONFLICTS):
             rows = database.across_partitions.view(
-                view, **({"group": True} if view.reduce else {"reduce": None})
+                view, allow_stale=False, **({"group": True} if view.reduce else {"reduce": None})
             )
             found[view.name] = [(row["key"], row["value"]) for row in rows if not _is_of_staff(row["key"])]
     return found

@@ -38,12 +38,12 @@ Step = Callable[[searching.Pause], bool]
 
 @dataclass
 class Watched:
-    """What was seen of a database at the last tick, and up to where and when its indexes were brought last."""
+    """What was seen of a database at the last tick, up to where its indexes were brought last, and since when changes wait."""
 
     seq: int = 0
     grew_at: float = field(default_factory=time.monotonic)  # when the sequence was seen to move
     warmed: int = -1
-    warmed_at: float = field(default_factory=time.monotonic)
+    waiting_since: float = field(default_factory=time.monotonic)
     summed_up: bool = True
     work: "asyncio.Future[None] | None" = None
 
@@ -52,7 +52,16 @@ class Watched:
         waiting = self.seq - self.warmed
         if calm:
             return waiting != 0 or not self.summed_up
-        return waiting >= MANY or time.monotonic() - self.warmed_at >= LONGEST_WAIT
+        return waiting >= MANY or time.monotonic() - self.waiting_since >= LONGEST_WAIT
+
+    def note(self, seq: int) -> None:
+        """The sequence that the database has by now."""
+        if seq == self.seq:
+            return
+        self.grew_at = time.monotonic()
+        if self.seq == self.warmed:
+            self.waiting_since = self.grew_at
+        self.seq = seq
 
 
 class Pauses:
@@ -127,12 +136,11 @@ class Warmer:
         for db in current:
             seen = self._watched.setdefault(db, Watched(db.update_seq))
             seq, before = db.update_seq, seen.seq
-            if seq != before:
-                seen.seq, seen.grew_at = seq, time.monotonic()
+            seen.note(seq)
             if seen.work is not None and not seen.work.done():
                 continue
             if seen.is_due(calm=seq == before):
-                seen.warmed, seen.warmed_at = seq, time.monotonic()
+                seen.warmed = seq
                 db.visitors += 1
                 seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db)
                 seen.work.add_done_callback(partial(self._report, db))

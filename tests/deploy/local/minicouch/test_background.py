@@ -206,14 +206,17 @@ def test_indexes_of_a_database_that_is_written_without_a_pause_wait_for_many_cha
         await tick()
         await tick()
         assert built_at[3:] == [55], "the rest at the first pause, once"
-        warmer._watched[db].warmed_at -= warming.LONGEST_WAIT
+        warmer._watched[db].waiting_since -= warming.LONGEST_WAIT
+        await tick(Edit("first", {}))
+        assert built_at[4:] == [], "what is written after a pause has not waited yet"
+        warmer._watched[db].waiting_since -= warming.LONGEST_WAIT
         await tick(Edit("late", {}))
-        assert built_at[4:] == [56], "a few do not wait forever"
+        assert built_at[4:] == [57], "a few do not wait forever"
         warmer._watched[db].summed_up = False
         await tick(Edit("later", {}))
         assert built_at[5:] == []
         await tick()
-        assert built_at[5:] == [57]
+        assert built_at[5:] == [58]
 
     asyncio.run(rush())
 

@@ -109,6 +109,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     sys.setswitchinterval(0.0002)
     memory.limit_arenas()
+    memory.look_for_garbage_less_often()
     os.umask(0o077)  # password hashes and people's data are in the files
     try:
         app = server(options)

@@ -270,13 +270,12 @@ def _map_together(specs: Sequence[IndexSpec], docs: list[StoredDoc]) -> dict[str
     assert specs[0].shared is not None
     maps = [source for spec in specs for source in (spec.shared.maps if spec.shared else ())]
     emitted = specs[0].shared.run(maps, docs) if docs else []
-    found, start = {}, 0
-    for spec in specs:
-        end = start + len(spec.views)
-        found[spec.signature] = {
-            doc.id: own for doc, rows in zip(docs, emitted, strict=True) if any(own := rows[start:end])
-        }
-        start = end
+    found: dict[str, dict[str, Emitted]] = {spec.signature: {} for spec in specs}
+    places = [(spec.signature, view, len(spec.views)) for spec in specs for view in range(len(spec.views))]
+    for doc, rows in zip(docs, emitted, strict=True):
+        for (signature, view, views), own in zip(places, rows, strict=True):
+            if own:  # of most functions there is nothing
+                found[signature].setdefault(doc.id, [[] for _ in range(views)])[view] = own
     return found
 
 

@@ -1,7 +1,8 @@
 """Keeps the indexes of written databases up to date in the background, so that readers find them warm (CouchDB: ken).
 
 Every database that changed is looked at in each tick; its indexes are built when the writes have paused, or when many
-changes wait, or have waited for long: many at once cost less, and what is written meanwhile comes first. Work goes in small batches; while there are requests, pauses as long as the work itself are between them,
+changes wait, or have waited for long: many at once cost less, and what is written meanwhile comes first. After such a build the
+next one begins at once where as many wait again. Work goes in small batches; while there are requests, pauses as long as the work itself are between them,
 and readers' own builds go first.
 """
 
@@ -140,10 +141,13 @@ class Warmer:
             if seen.work is not None and not seen.work.done():
                 continue
             if seen.is_due(calm=seq == before):
-                seen.warmed = seq
-                db.visitors += 1
-                seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db)
-                seen.work.add_done_callback(partial(self._report, db))
+                self._start(db, seen)
+
+    def _start(self, db: Database, seen: Watched) -> None:
+        seen.warmed = seen.seq
+        db.visitors += 1
+        seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db)
+        seen.work.add_done_callback(partial(self._report, db))
 
     def _report(self, db: Database, work: "asyncio.Future[None]") -> None:
         """A database may be deleted under its builder; anything else that ends one is worth a line."""
@@ -151,8 +155,13 @@ class Warmer:
         seen = self._watched.get(db)
         if seen is not None:
             seen.summed_up = not self._unsummarised(db)
-        if not work.cancelled() and (error := work.exception()) and not db.deleted and not self._closing:
+        if work.cancelled() or db.deleted or self._closing:
+            return
+        if error := work.exception():
             log.error("keeping %s warm ended", db.name, exc_info=error)
+        elif seen is not None and db.update_seq - seen.warmed >= MANY:  # a rush goes on
+            seen.note(db.update_seq)
+            self._start(db, seen)
 
     def _warm(self, db: Database) -> None:
         """Bring every index of the database to the sequence it has now. One that fails, whatever the reason, is left out

@@ -221,6 +221,37 @@ def test_indexes_of_a_database_that_is_written_without_a_pause_wait_for_many_cha
     asyncio.run(rush())
 
 
+def test_indexes_follow_a_rush_without_waiting_for_ticks(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An import waited at its end for what had been written since the last build, and a tick on top of it."""
+    monkeypatch.setattr(warming, "MANY", 20)
+    db, built_at, written = filled(store, "goods"), list[int](), threading.Event()
+    warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
+
+    def warm(warmer: Warmer, db: Database) -> None:
+        built_at.append(db.update_seq)
+        written.wait(60)
+
+    monkeypatch.setattr(Warmer, "_warm", warm)
+
+    async def rush() -> None:
+        warmer._tick()  # which sees the database
+        warmer._tick()
+        seen = warmer._watched[db]
+        first = seen.work
+        assert first is not None
+        await db.update_docs([Edit(f"more{number}", {}) for number in range(30)])
+        written.set()
+        await first
+        assert seen.work is not first
+        await seen.work
+        assert built_at == [5, 35]
+        assert seen.work.done(), "few wait for a tick"
+
+    asyncio.run(rush())
+
+
 def test_one_bad_index_keeps_no_other_cold(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -161,7 +161,7 @@ def test_a_migration_that_is_killed_and_repeated_while_people_buy_changes_no_fig
     server: Server, shop: Shop, customer: Person, database: Database, environment: dict[str, str]
 ) -> None:
     before, documents = caught_up(server, shop), stored(database)
-    product, placed, stop = shop.product(stock=1000), [], threading.Event()
+    product, placed, stop = shop.product(stock=1_000_000), [], threading.Event()
 
     def buy() -> None:
         while not stop.is_set():

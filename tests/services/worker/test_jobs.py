@@ -15,7 +15,7 @@ def test_a_job_that_found_another_writer_or_nobody_is_done_again(error: Exceptio
     """A dead letter that waits for an admin would keep the sweep from the order for good."""
     done = []
 
-    @Celery().task(base=Job)
+    @Celery().task(base=Job, name=f"job that meets {type(error).__name__}")
     def job(subject: str) -> None:
         done.append(subject)
         if len(done) == 1:

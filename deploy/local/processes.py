@@ -19,7 +19,8 @@ class Process:
 
     `needs` names the rows that must be ready before this one starts. `ready` is the address that
     answers once it works (`http://` with 200, `tcp://` by accepting); without one it is ready when
-    started. It is asked once the rows in `ready_after` are ready, which it cannot be without. `once` ends by itself and is ready when it ended well; `first` runs only until it has
+    started. It is asked once the rows in `ready_after` are ready, which it cannot be without.
+    `once` ends by itself and is ready when it ended well; `first` runs only until it has
     ended well against this database server. `last` rows are stopped after all others. `restarts` is how
     often within a minute it is started again when it died; one more death stops everything, unless it is
     `optional`. `defaults` are variables that the environment may set otherwise. `forked` rows are Python modules that share the

@@ -181,10 +181,10 @@ def _with_others_elsewhere(db: Database, index: Index, target: int) -> bool:
         others = [
             each for each in _sharing(db, index, target) if _is_locked_now(each, locks) and not each.closed
         ]
-        if others and not _is_built(db, [index, *others], target):
-            for each in (index, *others):
-                each.is_built_alone = True
         if others:
+            if not _is_built(db, [index, *others], target):
+                for each in (index, *others):
+                    each.is_built_alone = True
             return True
     built = _build_elsewhere(db, [index], target)
     index.is_built_alone = False

@@ -19,7 +19,7 @@ from deploy.local.minicouch.indexes import indexing, searching
 from deploy.local.minicouch.indexes.indexing import IndexSpec, advance, catch_up, get_index, ready
 from deploy.local.minicouch.runtime.config import Config
 from deploy.local.minicouch.store import Store, StoredDoc, summaries
-from deploy.local.minicouch.store.indexes import ViewSpec
+from deploy.local.minicouch.store.indexes import Index, ViewSpec
 
 
 @pytest.fixture
@@ -148,19 +148,27 @@ def test_an_import_in_pieces_is_summed_up_once(
     assert not get_index(db, spec("sums")).stale
 
 
-def test_an_index_is_not_summed_up_while_the_next_piece_is_written_or_somebody_waits_for_rows(
+def after_a_rush(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It was, once its own last rows had come a second ago: the import then waited at the end of the next piece until all was summed up."""
+) -> tuple[Warmer, Database, Index]:
+    """A database that was written just now, and its index with all rows and no summaries."""
     db = filled(store, "goods", 6000)
     monkeypatch.setattr(declared, "specs", lambda db, docs: iter([spec("sums")]))
     warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
     index = catch_up(db, spec("sums"), reduced=False)
-    seen = warmer._watched[db] = warming.Watched(db.update_seq)
+    warmer._watched[db] = warming.Watched(db.update_seq)
+    return warmer, db, index
+
+
+def test_an_index_is_not_summed_up_while_the_next_piece_is_written_or_somebody_waits_for_rows(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was, once its own last rows had come a second ago: the import then waited at the end of the next piece until all was summed up."""
+    warmer, db, index = after_a_rush(store, tmp_path, monkeypatch)
     index.grew_at -= 5.0
     warmer._warm(db)
     assert index.stale, "something was written just now"
-    seen.grew_at -= 5.0
+    warmer._watched[db].grew_at -= 5.0
     waiting: Future[None] = Future()
     db.handles[indexing.BUILDING, "other"] = waiting
     warmer._warm(db)
@@ -173,11 +181,7 @@ def test_an_index_is_not_summed_up_while_the_next_piece_is_written_or_somebody_w
 def test_an_index_is_summed_up_ten_seconds_after_a_rush_though_writing_goes_on(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    db = filled(store, "goods", 6000)
-    monkeypatch.setattr(declared, "specs", lambda db, docs: iter([spec("sums")]))
-    warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
-    index = catch_up(db, spec("sums"), reduced=False)
-    warmer._watched[db] = warming.Watched(db.update_seq)
+    warmer, db, index = after_a_rush(store, tmp_path, monkeypatch)
     index.grew_at -= warming.LATEST
     warmer._warm(db)
     assert not index.stale

@@ -29,11 +29,15 @@ class Couch:
     url: str
     auth: tuple[str, str] | None = ADMIN
     is_minicouch: bool = True
+    copies: int = 1
+    """How many nodes keep each document. Each write waits for all of them, since a list is read from one."""
     session: requests.Session = field(default_factory=requests.Session)
 
     def request(self, method: str, path: str, **options: Any) -> requests.Response:
         options.setdefault("auth", self.auth)
         options.setdefault("timeout", 60)
+        if self.copies > 1 and method in ("PUT", "POST", "DELETE", "COPY"):
+            path += f"{'&' if '?' in path else '?'}w={self.copies}"
         request = requests.Request(
             method,
             self.url + path,
@@ -153,7 +157,8 @@ def couch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Couch]:
         host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
         url = urlunsplit((parts.scheme, host or "", "", "", ""))
         auth = (parts.username, parts.password or "") if parts.username else None
-        yield Couch(url, auth, "minicouch" in requests.get(url, timeout=10, auth=auth).text)
+        nodes = requests.get(f"{url}/_membership", timeout=10, auth=auth).json()["cluster_nodes"]
+        yield Couch(url, auth, "minicouch" in requests.get(url, timeout=10, auth=auth).text, min(len(nodes), 3))
         return
     process = Process(tmp_path_factory.mktemp("conformance") / "data", free_port()).start()
     yield process.couch

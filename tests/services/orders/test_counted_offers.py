@@ -58,7 +58,8 @@ def test_an_offer_for_the_first_two_orders_is_used_twice_and_then_the_goods_cost
 
 
 def test_thirty_at_once_get_an_offer_of_five_five_times(shop: Shop, replica: str, database: Database) -> None:
-    """Who loses the race for it is told that the price has changed, and orders at that."""
+    """Who loses the race for it is told that the price has changed, and orders at that; until the loser's unit is given back
+    another may find none left, and asks again."""
     product = shop.product(price=1000, delivery=0, stock=BUYERS)
     made = offer(shop, product, limit=OFFERED)
     people = [shop.customer() for _ in range(3)]
@@ -71,7 +72,7 @@ def test_thirty_at_once_get_an_offer_of_five_five_times(shop: Shop, replica: str
             answer = person.post(f"{url}/v1/orders", json=checkout({product: 1}), headers=headers, timeout=60)
             if answer.status_code == 201:
                 return int(answer.json()["payment"]["total"]["amount"])
-            assert answer.json()["code"] == "price_changed", answer.text
+            assert answer.json()["code"] in ("price_changed", "out_of_stock"), answer.text
 
     with ThreadPoolExecutor(BUYERS) as pool:
         assert Counter(pool.map(buy, range(BUYERS))) == {900: OFFERED, 1000: BUYERS - OFFERED}

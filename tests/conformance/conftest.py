@@ -158,7 +158,9 @@ def couch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Couch]:
         url = urlunsplit((parts.scheme, host or "", "", "", ""))
         auth = (parts.username, parts.password or "") if parts.username else None
         nodes = requests.get(f"{url}/_membership", timeout=10, auth=auth).json()["cluster_nodes"]
-        yield Couch(url, auth, "minicouch" in requests.get(url, timeout=10, auth=auth).text, min(len(nodes), 3))
+        yield Couch(
+            url, auth, "minicouch" in requests.get(url, timeout=10, auth=auth).text, min(len(nodes), 3)
+        )
         return
     process = Process(tmp_path_factory.mktemp("conformance") / "data", free_port()).start()
     yield process.couch

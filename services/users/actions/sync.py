@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from services.users.actions.sessions import check_not_erased, check_session
-from services.users.actions.sync_documents import ORDER_PREFIX, ORDER_TYPE, shown_documents
+from services.users.actions.sync_documents import ACCOUNT, ORDER_PREFIX, ORDER_TYPE, PROFILE, shown_documents
 from services.users.declarations.sync import STATE_KEY, SYNC_STATE, Branch, Entry, SyncState
 from services.users.dependencies import Dependencies
 from services.users.documents import SESSION, USER, is_blank, user_document
@@ -67,16 +67,27 @@ def own_orders(deps: Dependencies, token: str) -> Orders:
 
 def read(deps: Dependencies, user: User, orders: Orders | None = None) -> Snapshot:
     """What there is and what is told of it. 1 partition query, and what `orders` asks; without those, or while they cannot be had, they stay as told.
+    On a cluster 1 read more where there is something new to tell.
 
-    Whose session it is stands there too, so one that has ended reads nothing more at once. Raises SessionEnded, AccountErased.
+    Whose session it is stands there too, so one that has ended reads nothing more at once. Raises SessionEnded, AccountErased, and Unavailable
+    while the node that lists the documents is behind.
     """
+    for _ in range(MAX_ATTEMPTS):
+        snapshot, before = _listed(deps, user, orders)
+        if snapshot.told is before or _is_up_to_date(deps, snapshot, before):
+            return snapshot
+    raise _behind()
+
+
+def _listed(deps: Dependencies, user: User, orders: Orders | None) -> tuple[Snapshot, Told]:
+    """What the partition's list shows, and what was told before."""
     userid = user.userid
     docs = deps.store.documents_of(userid)
     _check_asker(deps, docs, user)
     stored = SYNC_STATE.typed(next((doc for doc in docs if doc["type"] == SYNC_STATE.name), None))
     if stored is not None and is_blank(stored):
         stored = None
-    told = _told(stored)
+    before = _told(stored)
     shown = shown_documents(docs)
     unseen: tuple[str, ...] = (ORDER_PREFIX,)
     if orders is not None:
@@ -88,8 +99,33 @@ def read(deps: Dependencies, user: User, orders: Orders | None = None) -> Snapsh
         except Unavailable as error:
             log.info("orders stay as devices know them: %s", error)
     documents = {split_id(doc["_id"])[1]: doc for doc in docs}
-    told = observed(told, digests(shown), unseen)
-    return Snapshot(userid, documents, shown, told, stored, unseen)
+    told = observed(before, digests(shown), unseen)
+    return Snapshot(userid, documents, shown, told, stored, unseen), before
+
+
+def _is_up_to_date(deps: Dependencies, snapshot: Snapshot, before: Told) -> bool:
+    """Whether what is new in the list is so on most nodes. A list is one node's copy: one that is behind would have devices delete what
+    was written last, or put back what was there before."""
+    if deps.store.database.copies == 1:
+        return True
+    new = [docid for docid, entry in snapshot.told.entries.items() if entry is not before.entries.get(docid)]
+    keys = [ACCOUNT if docid == PROFILE else docid for docid in new if not docid.startswith(ORDER_PREFIX)]
+    listed = {key: doc["_rev"] for key in keys if (doc := snapshot.documents.get(key)) and not is_blank(doc)}
+    found = deps.store.get_many([user_document(snapshot.userid, key) for key in keys])
+    return listed == {split_id(docid)[1]: doc["_rev"] for docid, doc in found.items()}
+
+
+def check_told(deps: Dependencies, snapshot: Snapshot) -> None:
+    """Before a revision is called missing: what most nodes say was told. 1 read on a cluster. Raises Unavailable while the node that lists the
+    documents is behind; a device would never ask for that revision again."""
+    if deps.store.database.copies > 1:
+        stored = SYNC_STATE.typed(deps.store.of_user(snapshot.userid, STATE_KEY))
+        if stored is not None and stored["sequence"] > snapshot.told.sequence:
+            raise _behind()
+
+
+def _behind() -> Unavailable:
+    return Unavailable("This node of the database is behind; try again.", retry_after=1)
 
 
 def read_told(deps: Dependencies, user: User, orders: Orders | None = None) -> Snapshot:

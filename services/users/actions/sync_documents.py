@@ -54,7 +54,7 @@ from shared.errors import Forbidden, Invalid
 PROFILE: Final = "profile"
 ORDER_PREFIX: Final = "order-"
 ORDER_TYPE: Final = "order"
-_ACCOUNT: Final = "auth"
+ACCOUNT: Final = "auth"
 _NEW_NAME = USER_FIELDS.select("name")
 _ADDRESS_KEY = re.compile(r"[0-9A-Za-z]{8,40}")
 _REMOVABLE = (BASKET_PREFIX, WISH_PREFIX, ADDRESS_PREFIX, KEPT_PREFIX)
@@ -136,7 +136,7 @@ class Edits:
             raise Forbidden(f"A document of this _id has the type {name}.")
 
     def _change_profile(self, fields: dict[str, Any], newest: bool) -> None:
-        [account] = USER.among([self.documents[_ACCOUNT]])
+        [account] = USER.among([self.documents[ACCOUNT]])
         shown = person_answer(account)
         other = [name for name, value in fields.items() if name != "name" and value != shown.get(name)]
         if other and newest:
@@ -145,7 +145,7 @@ class Edits:
             raise Forbidden("Staff change their account online.")
         name = _NEW_NAME.load({"name": fields.get("name")})["name"]
         if name != account["name"]:
-            self.documents[_ACCOUNT] = {**with_change_time(account, {**account, "name": name})}
+            self.documents[ACCOUNT] = {**with_change_time(account, {**account, "name": name})}
 
     def _change_preferences(self, fields: dict[str, Any]) -> None:
         changes = PREFERENCE_FIELDS.load_changes(fields)
@@ -156,10 +156,10 @@ class Edits:
         docid = user_document(self.userid, "preferences")
         doc = PREFERENCES.new(docid, userid=self.userid, values=values, updated=timestamp())
         self.documents["preferences"] = {**doc, "_rev": present["_rev"]} if present else doc
-        [account] = USER.among([self.documents[_ACCOUNT]])
+        [account] = USER.among([self.documents[ACCOUNT]])
         if values.get("language") and account.get("language") != values["language"]:
             changed = {**account, "language": values["language"]}
-            self.documents[_ACCOUNT] = {**with_change_time(account, changed)}  # type: ignore[arg-type]
+            self.documents[ACCOUNT] = {**with_change_time(account, changed)}  # type: ignore[arg-type]
 
     def _put_item(self, docid: str, fields: dict[str, Any], newest: bool) -> None:
         item = BASKET_ITEM_FIELDS.load(fields)

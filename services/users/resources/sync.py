@@ -108,7 +108,7 @@ def changes() -> Response:
 @sync.post("/_bulk_get")
 @require_user
 def bulk_get() -> Response:
-    """Documents in the revisions asked for: 1 partition query, 1 global query at orders if there are orders among them"""
+    """Documents in the revisions asked for: 1 partition query, 1 global query at orders if there are orders among them. On a cluster 1 read if one is missing"""
     asked = wire.asked_documents()
     ids = [each["id"] for each in asked]
     snapshot = _snapshot(orders=any(docid.startswith(ORDER_PREFIX) for docid in ids))
@@ -117,6 +117,8 @@ def bulk_get() -> Response:
         {"id": docid, "docs": [_found(snapshot, docid, each.get("rev"), revs, latest)]}
         for docid, each in zip(ids, asked, strict=True)
     ]
+    if any("error" in row for result in results for row in result["docs"]):
+        act.check_told(dependencies(), snapshot)
     return json_answer({"results": results})
 
 
@@ -189,6 +191,8 @@ def get_document(docid: str) -> Response:
         if wanted is None:
             return wire.revisions_answer({"ok": doc} for doc in act.leaves(snapshot, docid, revs=revs))
         found = [(rev, act.revision_of(snapshot, docid, rev, revs=revs, latest=latest)) for rev in wanted]
+        if not all(doc for _, doc in found):
+            act.check_told(dependencies(), snapshot)
         return wire.revisions_answer({"ok": doc} if doc else {"missing": rev} for rev, doc in found)
     rev = wire.asked_revision()
     doc = (
@@ -197,6 +201,7 @@ def get_document(docid: str) -> Response:
         else act.newest(snapshot, docid, revs=revs)
     )
     if doc is None or (doc.get("_deleted") and not rev):
+        act.check_told(dependencies(), snapshot)
         raise MissingDocument("deleted" if doc else "missing")
     return json_answer(doc, etag=f'"{doc["_rev"]}"')
 

@@ -90,6 +90,7 @@ def test_the_number_stays_and_is_shown_and_found(shop: Shop, customer: Person, d
     for path, person in (("/v1/orders", customer), ("/v1/admin/orders?limit=100", shop.admin)):
         found = until(partial(_numbers_listed, shop, person, path, orderid))
         assert found == [number]
+    until(lambda: listed(shop, q=number))
     for q in (number, number.lower(), number.removeprefix("A-"), f" {number} ", orderid):
         assert [(each["orderid"], each["number"]) for each in listed(shop, q=q)] == [(orderid, number)]
     assert listed(shop, q=number, status="cancelled") == []

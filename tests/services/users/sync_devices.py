@@ -11,6 +11,7 @@ from tests.patience import patient
 from tests.processes import free_port
 from tests.services.users.conftest import Api
 from tests.services.users.test_basket import sell
+from tests.waiting import eventually
 
 SYNC = "/v1/users/me/sync"
 ADDRESS = {
@@ -58,7 +59,7 @@ def pull(person, since="0"):
     """What a device does: the documents by id, and the sequence to go on from."""
     told = changes(person, since)
     asked = [{"id": row["id"], "rev": each["rev"]} for row in told["results"] for each in row["changes"]]
-    answer = person.post(f"{SYNC}/_bulk_get?revs=true&latest=true", {"docs": asked})
+    answer = patient(lambda: person.post(f"{SYNC}/_bulk_get?revs=true&latest=true", {"docs": asked}))
     assert answer.status_code == 200, answer.text
     found = [each["ok"] for row in answer.json()["results"] for each in row["docs"]]
     return found, told["last_seq"]
@@ -85,8 +86,14 @@ def push(person, *docs):
 
 
 def line(person, name):
-    docs, _ = pull(person)
-    return next(doc for doc in docs if doc["_id"] == f"basket-{name}" and not doc.get("_deleted"))
+    """Of a product in the basket the document, as soon as it is told."""
+    docid = f"basket-{name}"
+
+    def told():
+        docs, _ = pull(person)
+        return next((doc for doc in docs if doc["_id"] == docid and not doc.get("_deleted")), None)
+
+    return eventually(told)
 
 
 def basket(person):

@@ -10,25 +10,38 @@ import pytest
 
 from tests.forwarding import Forward, Response, forwarding
 from tests.services.users.conftest import Api, log_in
+from tests.services.users.sync_devices import SYNC, pull
 
 
 @dataclass
 class Node:
-    """In front of the database. While it `lags`, its list of staff is as it was, and its lists of people lack their accounts; while it is `alone`, its writes of one document are 202."""
+    """In front of the database, one of three. While it `lags`, its list of staff is as it was, and its lists of people lack what ends so;
+    while it is `alone`, its writes of one document are 202."""
 
     lags: bool = False
+    lacks: str = ":auth"
     alone: bool = False
     staff: dict[bytes, Response] = field(default_factory=dict)
+    shown: dict[str, Response] = field(default_factory=dict)
+    were: dict[str, Response] = field(default_factory=dict)
+    """Lists of people by path: as it showed them last, and as it shows them still."""
 
     def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
         if path.endswith("/_find") and b"roles_changed" in body:
             if not self.lags or body not in self.staff:
                 self.staff[body] = forward()
             return self.staff[body]
+        if path in self.were:
+            return self.were[path]
         status, headers, content = forward()
+        if method == "GET" and path.count("/") == 1 and b'"cluster"' in content:
+            found = orjson.loads(content)
+            content = orjson.dumps({**found, "cluster": {**found["cluster"], "n": 3}})
+        if "/_partition/user" in path:
+            self.shown[path] = status, headers, content
         if self.lags and "/_partition/user" in path:
             found = orjson.loads(content)
-            rows = [row for row in found["rows"] if not row["id"].endswith(":auth")]
+            rows = [row for row in found["rows"] if not row["id"].endswith(self.lacks)]
             content = orjson.dumps({**found, "rows": rows})
         return (202 if self.alone and (method, status) == ("PUT", 201) else status), headers, content
 
@@ -94,3 +107,56 @@ def test_an_account_that_a_node_does_not_list_yet_is_behind_and_not_closed(
         assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "1"), answer.url
     assert nobodys.status_code == 404
     assert Api(behind, ann.token).get("/v1/users/me").status_code == 200
+
+
+MILL = {"name": "Ann", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
+
+
+def test_a_device_is_not_told_that_what_the_node_does_not_list_yet_is_gone(person, behind, node):
+    ann = person()
+    address = ann.post("/v1/users/me/addresses", MILL).json()["id"]
+    device = Api(behind, ann.token)
+    told, since = pull(device)
+    node.lags, node.lacks = True, f":delivery{address}"
+    refused = device.get(f"{SYNC}/_changes", params={"since": since})
+    pushed = device.post(f"{SYNC}/_bulk_docs", {"docs": [{"_id": "preferences", "type": "preferences"}]})
+    node.lags, node.lacks = False, ":auth"
+    for answer in (refused, pushed):
+        assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "1")
+    assert pull(device) == (told, since), "nothing was told meanwhile"
+    ann.delete(f"/v1/users/me/addresses/{address}")
+    [gone], _ = pull(device, since)
+    assert (gone["_id"], gone["_deleted"]) == (f"delivery{address}", True)
+
+
+def with_row(new: Response, old: Response, ending: str) -> Response:
+    """A list of today, with one row as it was."""
+    were = {row["id"]: row for row in orjson.loads(old[2])["rows"]}
+    found = orjson.loads(new[2])
+    rows = [were[row["id"]] if row["id"].endswith(ending) else row for row in found["rows"]]
+    return new[0], new[1], orjson.dumps({**found, "rows": rows})
+
+
+def test_a_device_is_not_told_what_was_before_nor_that_a_revision_is_missing(person, behind, node):
+    """The list shows a document as it was, of an account whose last state it has; and all as it was before a revision was told."""
+    ann = person()
+    device = Api(behind, ann.token)
+    _, before = pull(device)
+    [(path, old)] = [each for each in node.shown.items() if ann.userid in each[0]]
+    ann.patch("/v1/users/me", {"name": "Anna"})
+    [changed], since = pull(device, before)
+    node.were = {path: with_row(node.shown[path], old, ":auth")}
+    answer = device.get(f"{SYNC}/_changes", params={"since": since})
+    assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "1")
+    node.were = {path: old}
+    asked = {"docs": [{"id": "profile", "rev": changed["_rev"]}]}
+    for answer in (
+        device.post(f"{SYNC}/_bulk_get?revs=true&latest=true", asked),
+        device.get(f"{SYNC}/profile", params={"rev": changed["_rev"]}),
+        device.get(f"{SYNC}/profile", params={"open_revs": f'["{changed["_rev"]}"]'}),
+    ):
+        assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "1"), answer.text
+    node.were = {}
+    assert device.post(f"{SYNC}/_bulk_get?revs=true&latest=true", asked).ok
+    assert device.get(f"{SYNC}/profile", params={"rev": "9-abc"}).status_code == 404
+    assert pull(device, since) == ([], since)

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from services.products.documents import DESIGN
+from shared.couch import Server
 from tests.forwarding import Forward, Response, forwarding
 from tests.services.products.conftest import ADMIN, Neighbours, Shop, eventually, product, token
 
@@ -60,14 +61,23 @@ def brands(shop: Shop, **filters: str) -> dict[str, int]:
     return {each["value"]: each["count"] for each in found}
 
 
+def searches_behind(server: Server) -> bool:
+    """Whether a search answers with what its index holds; up to CouchDB 3.5.0 Nouveau does not."""
+    features = server.client.features()
+    return "search" in features or "nouveau" not in features or server.client.reads_nouveau_behind()
+
+
 def test_alternatives_are_those_of_the_index_that_has_caught_up(
-    shop: Shop, indexes: tuple[str, Event]
+    shop: Shop, indexes: tuple[str, Event], server: Server
 ) -> None:
     slow = indexes[1]
     assert brands(shop) == brands(shop, brand="Acme") == {"Acme": 1}
     slow.set()
     assert shop.load([product("new", name="New kettle", brand="Fresh")])["created"] == 1
-    assert brands(shop) == {"Acme": 1}, "as long as the index is behind"
+    if searches_behind(server):
+        assert brands(shop) == {"Acme": 1}, "as long as the index is behind"
+    else:
+        assert shop.get("/v1/products", **PAGE).json["code"] == "search_unavailable"
     slow.clear()
     eventually(lambda: brands(shop) == {"Acme": 1, "Fresh": 1})
     assert brands(shop, brand="Acme") == {"Acme": 1, "Fresh": 1}

@@ -11,13 +11,12 @@ from services.products.dependencies import Dependencies
 from services.products.documents import partition_of
 from services.products.rules.bulk_edit import BulkEdit
 from services.products.rules.price_changes import price_changes
-from services.products.rules.prices import PriceContext
 from services.products.rules.product import (
     Checked,
     checked,
     complete,
     content_of,
-    etag,
+    content_tag,
     replaced,
     same_content,
 )
@@ -145,7 +144,7 @@ def _move(
 ) -> None:
     productid = doc["productid"]
     try:
-        tag, noted = etag(doc, PriceContext()), _noted(doc, edit)
+        tag, noted = content_tag(doc), _noted(doc, edit)
         catalogue.replace(deps, productid, product, tag, date, edit.by, bulk_edits=noted)
         report.changed.append(productid)
     except AisleError as error:

@@ -10,8 +10,7 @@ from services.products.declarations.product import Product
 from services.products.dependencies import Dependencies
 from services.products.documents import category_path, taxonomy_of
 from services.products.rules.categories import final_place
-from services.products.rules.prices import PriceContext
-from services.products.rules.product import checked, complete, content_of, etag
+from services.products.rules.product import checked, complete, content_of, content_tag
 from shared.clock import iso
 from shared.errors import AisleError
 
@@ -60,7 +59,7 @@ def _move(deps: Dependencies, doc: Product, moves: dict[str, str], date: str) ->
     try:
         product = checked(content_of(doc) | {"taxonomy": taxonomy_of(place)})
         product = product._replace(content=complete(product.content, doc))
-        catalogue.replace(deps, doc["productid"], product, etag(doc, PriceContext()), date)
+        catalogue.replace(deps, doc["productid"], product, content_tag(doc), date)
         return 1
     except AisleError as error:
         if error.status >= 500:

@@ -12,8 +12,7 @@ from services.products.dependencies import Dependencies
 from services.products.documents import PICTURE, picture_id
 from services.products.imaging import NAMES, Busy, ImagingProcess, Rendered, TooManyPixels, Unreadable
 from services.products.rules.pictures import address, media_type
-from services.products.rules.prices import PriceContext
-from services.products.rules.product import Checked, content_of, etag
+from services.products.rules.product import Checked, content_of, content_tag
 from shared.couch import NoSuchDocument
 from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed, TooLarge, Unavailable
 
@@ -79,7 +78,7 @@ def attach(deps: Dependencies, productid: str, content: bytes, max_bytes: int, d
 
 def _with_image(deps: Dependencies, product: Product, image: str, date: str) -> Product:
     changed = Checked(content_of(product) | {"image": image}, None, {})
-    return replace(deps, product["productid"], changed, etag(product, PriceContext()), date)
+    return replace(deps, product["productid"], changed, content_tag(product), date)
 
 
 def _check(content: bytes, max_bytes: int) -> None:

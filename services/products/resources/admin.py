@@ -11,7 +11,7 @@ from services.products.actions.invalidation import invalidate_pages
 from services.products.declarations.stock import Movement
 from services.products.resources.context import dependencies, price_context
 from services.products.rules.ledger import Line
-from services.products.rules.product import Checked, etag, listed, public
+from services.products.rules.product import Checked, listed, public_json
 from services.products.schemas import answers, requests
 from shared.clock import timestamp
 from shared.couch import Document, time_ordered_id
@@ -23,6 +23,7 @@ from shared.web import (
     idempotent_id,
     if_match_header,
     json_answer,
+    json_bytes,
     list_answer,
     nothing,
     require_role,
@@ -46,13 +47,8 @@ _IF_MATCH = if_match_header("the ETag that was read; stock and rating do not cou
 def create(product: Checked) -> Response:
     """A new product"""
     doc = catalogue.create(dependencies(), product, timestamp(), idempotent_id())
-    context = price_context()
-    return json_answer(
-        public(doc, context),
-        201,
-        etag=etag(doc, context),
-        headers={"Location": f"/v1/products/{doc['productid']}"},
-    )
+    body, tag = public_json(doc, price_context())
+    return json_bytes(body, 201, etag=tag, headers={"Location": f"/v1/products/{doc['productid']}"})
 
 
 @admin.put("/v1/products/<productid>")
@@ -68,8 +64,8 @@ def replace(product: Checked, productid: str) -> Response:
     """New content; another taxonomy moves the product"""
     if_match = request.headers.get("If-Match")
     doc = catalogue.replace(dependencies(), productid, product, if_match, timestamp(), current_user().userid)
-    context = price_context()
-    return json_answer(public(doc, context), etag=etag(doc, context))
+    body, tag = public_json(doc, price_context())
+    return json_bytes(body, etag=tag)
 
 
 @admin.delete("/v1/products/<productid>")

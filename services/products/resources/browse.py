@@ -28,7 +28,7 @@ from services.products.resources.context import (
 )
 from services.products.resources.questions import MAX_QUERY, group_at_hand, question_at_hand
 from services.products.rules.prices import PriceContext, has_terms, is_sold_in
-from services.products.rules.product import etag, listed, public
+from services.products.rules.product import listed, public, public_json
 from services.products.rules.publishing import is_public
 from services.products.rules.same_titles import ShownTitles, grouped, opened
 from services.products.schemas import answers, parameters, requests
@@ -291,8 +291,8 @@ def product(productid: str) -> Response:
         )
     if has_terms(doc):
         depends_on_more()  # the time
-    tag = etag(doc, context)
-    return not_modified(tag) or json_answer(public(doc, context), etag=tag, headers=headers)
+    body, tag = public_json(doc, context)
+    return not_modified(tag) or json_bytes(body, etag=tag, headers=headers)
 
 
 @browse.get("/v1/products/<productid>/related")

@@ -5,11 +5,11 @@ from flask import Response, request
 from services.products.actions import pictures as act
 from services.products.imaging import FULL, WIDTHS
 from services.products.resources.context import dependencies, price_context
-from services.products.rules.product import etag, public
+from services.products.rules.product import public_json
 from services.products.schemas import answers
 from shared.clock import timestamp
 from shared.errors import TooLarge
-from shared.web import Blueprint, audited, json_answer, not_modified, require_role
+from shared.web import Blueprint, audited, json_answer, json_bytes, not_modified, require_role
 
 pictures = Blueprint("pictures", __name__, description="Pictures, named by their content")
 
@@ -30,8 +30,8 @@ def attach(productid: str) -> Response:
     deps = dependencies()
     max_bytes = deps.settings.picture_bytes
     doc = act.attach(deps.bulk, productid, _body(max_bytes), max_bytes, timestamp())
-    context = price_context()
-    return json_answer(public(doc, context), etag=etag(doc, context))
+    body, tag = public_json(doc, price_context())
+    return json_bytes(body, etag=tag)
 
 
 @pictures.post("/v1/pictures")

@@ -36,7 +36,6 @@ from services.products.rules.variants import (
     ambiguous_labels,
     contradictions,
     counted_fields,
-    has_costs,
     is_active,
     levels_of,
     price_fields,
@@ -323,20 +322,22 @@ def same_content(doc: Document, content: Doc) -> bool:
     return content_of(doc) == content
 
 
-def etag(doc: Product, context: PriceContext) -> str:
-    """`"content.summary"`: the first part changes when an admin edits, the second when stock, rating or what is paid now change."""
-    answered: list[Any] = [doc["stock"], doc["rating"], doc.get("variant_stock"), doc.get("waiting")]
-    if context.currency or has_terms(doc) or has_costs(doc):
-        answered += [context.staff, price_fields(doc, None, context), shown_variants(doc, context)]
-    summary = orjson.dumps(answered)
-    return f'"{_short(orjson.dumps(content_of(doc)))}.{_short(summary)}"'
+def public_json(doc: Product, context: PriceContext) -> tuple[bytes, str]:
+    """`public` as JSON, and its ETag `"content.answer"`: the first part changes when an admin edits, the second whenever the answer does."""
+    answer = orjson.dumps(public(doc, context))
+    return answer, f'"{content_tag(doc)}.{_short(answer)}"'
+
+
+def content_tag(doc: Product) -> str:
+    """What an edit of this version names in `If-Match`, before a dot and what else its ETag says."""
+    return _short(orjson.dumps(content_of(doc)))
 
 
 def still_matches(if_match: str | None, doc: Product) -> bool:
     """Whether an edit based on the version(s) in `If-Match` may go on: stock and rating do not count."""
     if if_match is None or if_match.strip() == "*":
         return True
-    content = _short(orjson.dumps(content_of(doc)))
+    content = content_tag(doc)
     return any(tag.strip().strip('"').partition(".")[0] == content for tag in if_match.split(","))
 
 

@@ -14,7 +14,7 @@ from services.products.rules.product import (
     complete,
     deduplicate_moved,
     document,
-    etag,
+    public_json,
     still_matches,
 )
 from services.products.rules.searching import rank_ties
@@ -134,7 +134,7 @@ def test_who_loses_a_slot_is_written_down(outcomes: dict, later: set, gone: list
 def test_an_edit_is_matched_by_content_alone():
     content = complete(checked(product("p")).content)
     doc = document(content, "d", stock=3)
-    read = etag(doc, PriceContext())
+    _, read = public_json(doc, PriceContext())
     assert still_matches(read, {**doc, "stock": 9})
     assert still_matches(f'"x.y", {read}', doc)
     assert still_matches("*", doc)

@@ -3,7 +3,7 @@
 import http
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial, wraps
@@ -93,6 +93,10 @@ class Shape(ma.Schema):
             data, error_store=error_store, many=many, partial=partial, unknown=unknown, index=index
         )
 
+    def load_query(self, args: Mapping[str, str]) -> dict[str, Any]:
+        """`load` of a query that is as it should be. Raises Unsuited."""
+        return self._quick_checks().load_query(args)
+
     def _quick_checks(self) -> QuickChecks:
         """Of the fields as they are: a copy of a schema may have others."""
         if self._quick is None or self._quick[0] is not self.load_fields:
@@ -125,6 +129,13 @@ class ProblemSchema(ma.Schema):
 
 class StrictParser(FlaskParser):
     """Reads JSON bodies with orjson: another media type is 415, broken JSON (NaN included) is 400."""
+
+    def parse(self, argmap: Any, req: Request | None = None, **options: Any) -> Any:
+        """A query that is as it should be is read quickly; webargs reads all else, and says what is wrong with it."""
+        if options.get("location") == "query" and isinstance(argmap, Shape):
+            with suppress(Unsuited):
+                return argmap.load_query(request.args)
+        return super().parse(argmap, req, **options)
 
     def load_json(self, req: Request, schema: Any) -> Any:
         body = req.get_data(cache=True)

@@ -1,10 +1,10 @@
-"""What marshmallow makes of a body that is as it should be, with a fraction of its work.
+"""What marshmallow makes of a body, or a query, that is as it should be, with a fraction of its work.
 
 Marshmallow prepares for errors with each member of each object. Nearly all bodies have none: what a schema asks of them is put together
 once, and a body that it does not suit in any way is left to marshmallow, which says what is wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 import marshmallow as ma
@@ -21,23 +21,33 @@ class QuickChecks:
     """Of one schema, whose fields are not changed any more."""
 
     def __init__(self, schema: ma.Schema) -> None:
-        self._members = [(name, *self._member(field)) for name, field in schema.load_fields.items()]
-        self._names = frozenset(schema.load_fields)
-        self._suits = (
-            schema.unknown == ma.RAISE
-            and schema.dict_class is dict
-            and all(_is_plain(field) for field in schema.load_fields.values())
-        )
+        self._members = [(name, *self._member(name, field)) for name, field in schema.load_fields.items()]
+        self._names = frozenset(sent for _, sent, *_ in self._members)
+        fields = schema.load_fields.values()
+        self._suits = schema.dict_class is dict and all(map(_is_plain, fields))
+        self._refuses_others = schema.unknown == ma.RAISE
+        has_lists = any(isinstance(field, (ma.fields.List, ma.fields.Tuple)) for field in fields)
+        self._suits_queries = self._suits and not has_lists and _is_its_fields(schema)
 
     def load(self, data: Any) -> dict[str, Any]:
         """The members that `data` has, or that have a default. Raises Unsuited."""
-        if not self._suits or type(data) is not dict or not data.keys() <= self._names:
+        is_known = self._suits and self._refuses_others and type(data) is dict
+        if not is_known or not data.keys() <= self._names:
             raise Unsuited
+        return self._loaded(data)
+
+    def load_query(self, data: Mapping[str, str]) -> dict[str, Any]:
+        """The same of what a query says, each of it once; other members are left out. Raises Unsuited."""
+        if not self._suits_queries:
+            raise Unsuited
+        return self._loaded(data)
+
+    def _loaded(self, data: Mapping[str, Any]) -> dict[str, Any]:
         found = {}
         try:
-            for name, value_of, required, default in self._members:
-                if name in data:
-                    found[name] = value_of(data[name])
+            for name, sent, value_of, required, default in self._members:
+                if sent in data:
+                    found[name] = value_of(data[sent])
                 elif required:
                     raise Unsuited
                 elif default is not ma.missing:
@@ -46,8 +56,9 @@ class QuickChecks:
             raise Unsuited from None
         return found
 
-    def _member(self, field: ma.fields.Field[Any]) -> tuple[Value, bool, Any]:
-        return self._value(field), field.required, field.load_default
+    def _member(self, name: str, field: ma.fields.Field[Any]) -> tuple[str, Value, bool, Any]:
+        sent = name if field.data_key is None else field.data_key
+        return sent, self._value(field), field.required, field.load_default
 
     def _value(self, field: ma.fields.Field[Any]) -> Value:
         made = None if "_deserialize" in vars(field) else self._known(field)
@@ -70,14 +81,19 @@ class QuickChecks:
 
     def _nested(self, field: ma.fields.Nested) -> Value | None:
         schema = field.schema
-        is_plain = type(schema).load is ma.Schema.load and not any(schema._hooks.values())
-        if not is_plain or schema.many or schema.partial:
+        if not _is_its_fields(schema):
             return None
         return QuickChecks(schema).load
 
 
+def _is_its_fields(schema: ma.Schema) -> bool:
+    """Whether nothing but its fields decides about one object."""
+    is_plain = type(schema).load is ma.Schema.load and not any(schema._hooks.values())
+    return is_plain and not schema.many and not schema.partial
+
+
 def _is_plain(field: ma.fields.Field[Any]) -> bool:
-    return field.attribute is None and field.data_key is None and not field.pre_load and not field.post_load
+    return field.attribute is None and not field.pre_load and not field.post_load
 
 
 def text(value: Any) -> str:

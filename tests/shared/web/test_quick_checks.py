@@ -4,6 +4,7 @@ import copy
 import cProfile as profile
 import pstats
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import marshmallow as ma
@@ -12,12 +13,14 @@ import pytest
 from services.products.schemas.requests import Reservation
 from shared.web import Shape
 from shared.web.fields import AddressText, MoneyShape, StrictInteger, Text, Time
+from shared.web.quick_checks import Unsuited
 
 LINE = {
     "productid": Text(1, 10, required=True),
     "sku": Text(0, 5, load_default=""),
     "taxonomy": ma.fields.List(Text(1, 5), required=True, validate=ma.validate.Length(1, 2)),
     "quantity": StrictInteger(1, 100, required=True),
+    "unit": Text(1, 5, data_key="of", load_default="piece"),
 }
 BODY = {
     "orderid": Text(1, 5, required=True, pattern="^[a-z]+$"),
@@ -44,6 +47,7 @@ VALUES: dict[str, list[Any]] = {
     "productid": ["p1", "", "p" * 11, None, 5],
     "sku": ["", "s", None, "s" * 6],
     "taxonomy": [["a"], [" a ", "b"], [], ["a", "b", "c"], [""], None, "a", [["a"]]],
+    "of": ["m", "", 5],
     "quantity": [1, 100, 0, 101, True, 2.0, 2.5, "2", None, 10**30],
 }
 
@@ -66,7 +70,7 @@ class Slow(ma.Schema.from_dict(BODY)):  # type: ignore[misc]  # made from the fi
     says_again = Quick.says_again
 
 
-def members(dice: random.Random, names: dict[str, Any], wrong: float) -> dict[str, Any]:
+def members(dice: random.Random, names: Iterable[str], wrong: float) -> dict[str, Any]:
     found = {}
     for name in names:
         values = VALUES[name]
@@ -86,10 +90,11 @@ def loaded(schema: ma.Schema, data: Any) -> tuple[Any, Any]:
 
 def test_a_body_is_read_as_marshmallow_reads_it() -> None:
     dice, quick, slow, taken = random.Random(7), Quick(), Slow(), 0
+    sent = ["of" if name == "unit" else name for name in LINE]
     for number in range(3000):
         wrong = dice.choice((0, 0.05, 0.3))
         data: Any = members(dice, BODY, wrong)
-        data["items"] = [members(dice, LINE, wrong) for _ in range(dice.randrange(5))]
+        data["items"] = [members(dice, sent, wrong) for _ in range(dice.randrange(5))]
         if number % 100 == 0:
             data["items"] = dice.choice((None, {}, "items", [None], [[]], [1]))
         found = loaded(quick, data)
@@ -97,6 +102,37 @@ def test_a_body_is_read_as_marshmallow_reads_it() -> None:
         assert repr(found[0]) == repr(loaded(slow, data)[0])
         taken += found[1] is None
     assert 200 < taken < 2800
+
+
+def test_a_query_is_read_as_marshmallow_reads_it() -> None:
+    """Nothing is said twice in it, and what it need not say is left out."""
+    fields = {
+        "limit": ma.fields.Integer(load_default=20, validate=ma.validate.Range(1, 100)),
+        "failed": ma.fields.Boolean(load_default=True),
+        "cursor": ma.fields.String(load_default=None, validate=ma.validate.Length(1, 5)),
+        "by": ma.fields.String(data_key="of", required=True),
+    }
+    quick, slow = Shape.from_dict(fields)(), ma.Schema.from_dict(fields)(unknown=ma.EXCLUDE)
+    values = {"limit": ["5", "0", "101", "x", ""], "failed": ["false", "1", "maybe"], "cursor": ["abc", ""]}
+    dice, taken = random.Random(3), 0
+    for _ in range(500):
+        data: Any = {name: dice.choice(texts) for name, texts in values.items() if dice.random() < 0.5}
+        data |= {name: "month" for name in ("of", "other") if dice.random() < 0.7}
+        found, problems = loaded(slow, data)
+        if problems:
+            with pytest.raises(Unsuited):
+                quick.load_query(data)
+        else:
+            assert quick.load_query(data) == found, data
+            taken += 1
+    assert 50 < taken < 450
+
+
+def test_a_query_that_may_say_something_twice_is_left_to_marshmallow() -> None:
+    with pytest.raises(Unsuited):
+        Shape.from_dict({"codes": ma.fields.List(ma.fields.String())})().load_query({})
+    with pytest.raises(Unsuited):
+        Quick().load_query({})
 
 
 @pytest.mark.parametrize("data", [None, [], "body", 5, [{}]])

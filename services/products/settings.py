@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from shared.couch import LANGUAGES
 from shared.customer_groups import MAX_PRICED_GROUPS, problems_of_groups
@@ -93,7 +94,7 @@ class Settings(DatabaseSettings):
         """The customer groups by whose prices lists are sorted."""
         return tuple(dict.fromkeys(self.customer_groups))
 
-    @property
+    @cached_property
     def spoken(self) -> tuple[str, ...]:
         """The languages of the shop, its own first."""
         return tuple(dict.fromkeys(self.languages)) or (self.search_language,)

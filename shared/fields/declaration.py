@@ -85,11 +85,7 @@ class Declaration:
         values = itemgetter(*names) if len(names) > 1 else lambda doc: tuple(doc[name] for name in names)
 
         def read(doc: Mapping[str, Any]) -> dict[str, Any]:
-            try:
-                found = values(doc)
-            except KeyError:
-                found = values({**defaults, **doc})
-            return dict(zip(names, found, strict=True))
+            return dict(zip(names, values({**defaults, **doc}), strict=True))
 
         return read
 

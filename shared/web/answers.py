@@ -52,12 +52,9 @@ def json_bytes(
     body: bytes, status: int = 200, *, etag: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     """Like `json_answer` for a body that is JSON already (out of a cache)."""
-    response = ReadyJson(body, status, content_type="application/json")
-    if etag is not None:
-        response.headers["ETag"] = etag
-    if headers:
-        response.headers.update(headers)
-    return response
+    own = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    tag = {} if etag is None else {"ETag": etag}
+    return ReadyJson([body], status, own | tag | (headers or {}))
 
 
 def nothing() -> Response:

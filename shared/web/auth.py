@@ -185,9 +185,12 @@ def require_service(handler: Handler) -> Handler:
 
 def is_service_call() -> bool:
     """Whether another of our services asks, showing the secret."""
-    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    expected = current_app.extensions["aisle.service_secret"]
-    return scheme == "Service" and hmac.compare_digest(secret.encode(), expected.encode())
+    sent: str = request.environ.get("HTTP_AUTHORIZATION", "")
+    scheme, _, secret = sent.partition(" ")
+    if scheme != "Service":
+        return False
+    expected: str = current_app.extensions["aisle.service_secret"]
+    return hmac.compare_digest(secret.encode(), expected.encode())
 
 
 def sessions() -> Sessions:

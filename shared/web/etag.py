@@ -30,7 +30,7 @@ def etag_of(*revisions: str) -> str:
 
 def not_modified(etag: str) -> Response | None:
     """A 304 when the caller has this version already, else None."""
-    sent = request.headers.get("If-None-Match")
+    sent: str = request.environ.get("HTTP_IF_NONE_MATCH", "")
     if sent and (sent.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in sent.split(","))):
         response = Response(status=304)
         response.headers["ETag"] = etag

@@ -17,8 +17,8 @@ from shared.web.context import add_log_fields, log_fields
 from shared.web.etag import not_modified
 
 MAX_BYTES: Final = 6 * 1024 * 1024
-HEADERS_BYTES: Final = 1000
-"""About what an answer takes besides its body."""
+ENTRY_BYTES: Final = 1200
+"""About what an answer takes besides its body and its address: headers, and who asked."""
 
 
 class _Sent(NamedTuple):
@@ -56,7 +56,7 @@ def sent_again(
             def make() -> Made[_Sent | None]:
                 nonlocal returned
                 returned = handler(*args, **kwargs)
-                return _made(returned, question)
+                return _made(returned, environ)
 
             kept: SentAnswers = current_app.extensions["aisle.sent_answers"]
             sent, repeated = kept.get(question, make, given())
@@ -67,10 +67,10 @@ def sent_again(
     return decorate
 
 
-def _made(returned: Any, question: Hashable) -> Made[_Sent | None]:
+def _made(returned: Any, environ: Mapping[str, Any]) -> Made[_Sent | None]:
     if not isinstance(returned, ReadyJson) or returned.status_code != 200 or "depends_on_more" in g:
         return Made(None, 0, repeatable=False)
-    size = len(returned.get_data()) + len(repr(question)) + HEADERS_BYTES
+    size = len(returned.get_data()) + len(environ["PATH_INFO"]) + len(environ["QUERY_STRING"]) + ENTRY_BYTES
     sent = _Sent(returned, returned.headers.get("ETag"), log_fields())
     return Made(sent, size, repeatable=True, same_read=True)
 

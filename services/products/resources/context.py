@@ -53,7 +53,8 @@ def asked_currency() -> str | None:
 
 def reading(language: str) -> Dependencies:
     """What reads products in the language that was asked for: the shop's own where it is that, or none. No database call."""
-    return dependencies().in_language(_translation(language))
+    deps = dependencies()
+    return deps.in_language(_translation(language, deps.settings.spoken))
 
 
 def asked_language(text: str | None = None) -> str:
@@ -66,13 +67,13 @@ def asked_language(text: str | None = None) -> str:
 
 def language_headers(language: str) -> dict[str, str]:
     """In which of the shop's languages an answer is, whatever was asked for."""
-    spoken, asked = dependencies().settings.spoken, _translation(language)
+    spoken = dependencies().settings.spoken
+    asked = _translation(language, spoken)
     return {"Content-Language": asked if asked in spoken else spoken[0]}
 
 
-def _translation(language: str) -> str:
+def _translation(language: str, spoken: tuple[str, ...]) -> str:
     """The language of products' translations that is meant: de for de-AT, unless the shop has that; "" for its own."""
-    spoken = dependencies().settings.spoken
     found = language if language in spoken else language.partition("-")[0]
     return "" if found == spoken[0] else found if found in spoken else language
 

@@ -5,7 +5,6 @@ in a currency costs, and is on sale for, what the product is.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from services.products.declarations.product import Product
@@ -17,8 +16,7 @@ PRICE_TERMS = ("compare_at_prices", "sales", "group_prices")
 """What else but `prices` decides about a price, of products and of variants."""
 
 
-@dataclass(frozen=True)
-class PriceContext:
+class PriceContext(NamedTuple):
     """When, in which currency ("": each product's own) and for which customer group prices are asked. `staff` see also what is
     still to come, and what others pay. `backorders`: the shop sells beyond its stock where a product says nothing else."""
 

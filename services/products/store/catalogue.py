@@ -378,7 +378,10 @@ class Catalogue:
         found = [doc for doc in docs if is_product(doc)]
         there = {doc["productid"] for doc in found}
         ahead = {doc["moved_to"] for doc in docs if not is_product(doc) and doc["productid"] not in there}
-        return self._read(found) + [doc for doc in self.get_many(sorted(ahead)).values() if is_product(doc)]
+        read = self._read(found)
+        if ahead:
+            read += [doc for doc in self.get_many(sorted(ahead)).values() if is_product(doc)]
+        return read
 
     def _read(self, docs: list[Product]) -> list[Product]:
         return [translated(doc, self.read_in) for doc in docs] if self.read_in else docs

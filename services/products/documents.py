@@ -96,22 +96,24 @@ def slot_id(taxonomy: Sequence[str], key: str, slot: int) -> str:
     return document_id(partition_of(taxonomy), f"{slot_prefix(key)}{slot:09d}")
 
 
-STOCK_SUM: Final = "stock"
-RATING_SUM: Final = "rating"
-
-
-def summed_up_in(docid: str) -> tuple[str, str] | None:
-    """The id of the product of which this document changes the stock or the rating, and which of the two; None for any other and for
-    a chain's first slot, which is written together with its product."""
+def movement_of(docid: str) -> tuple[str, str, int] | None:
+    """Of a movement of stock the id of its product, the SKU of its variant ("" where the product is counted itself) and its slot; None for any
+    other document and for a chain's first slot, which is written together with its product."""
     partition, key = split_id(docid)
     productid, _, rest = key.partition(":")
+    sku = ""
     if rest.startswith("sku:"):
-        rest = rest.removeprefix("sku:").partition(":")[2]
-    if rest.startswith("review:"):
-        return document_id(partition, productid), RATING_SUM
-    if rest.startswith("stock:") and rest != "stock:000000001":
-        return document_id(partition, productid), STOCK_SUM
-    return None
+        sku, _, rest = rest.removeprefix("sku:").partition(":")
+    if not rest.startswith("stock:") or rest == "stock:000000001":
+        return None
+    return document_id(partition, productid), sku, int(rest.removeprefix("stock:"))
+
+
+def product_of_review(docid: str) -> str | None:
+    """The id of the product that this is a review of; None for any other document."""
+    partition, key = split_id(docid)
+    productid, _, rest = key.partition(":")
+    return document_id(partition, productid) if rest.startswith("review:") else None
 
 
 def reservation_id(taxonomy: Sequence[str], key: str, orderid: str) -> str:

@@ -1,7 +1,7 @@
 """Periodic work of the worker: fresh summaries, reservations whose time is up, goods taken twice. What replicas wrote apart: `conflicts`."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,22 +13,21 @@ from services.products.declarations.product import Product
 from services.products.declarations.stock import Reservation, Settlement
 from services.products.dependencies import Dependencies
 from services.products.documents import (
-    RATING_SUM,
     SETTLEMENT,
-    STOCK_SUM,
+    movement_of,
     partition_of,
+    product_of_review,
     reservation_id,
     settlement_id,
     slot_prefix,
-    summed_up_in,
 )
 from services.products.rules import ledger, ratings
 from services.products.rules.ledger import Line
 from services.products.rules.prices import with_current_prices
 from services.products.rules.product import is_product
-from services.products.rules.variants import SUMMED_UP, counted_fields, levels_of, skus_of, without
+from services.products.rules.variants import SUMMED_UP, counted_fields, levels_of, without
 from shared.clock import iso, parse
-from shared.couch import Doc, NoSuchDocument, document_id, time_ordered_id
+from shared.couch import NoSuchDocument, document_id, time_ordered_id
 
 log = logging.getLogger(__name__)
 
@@ -64,33 +63,61 @@ def sum_up(deps: Dependencies) -> int:
 
 
 def refresh_after(deps: Dependencies, changed_ids: Iterable[str]) -> int:
-    """Brings products up to what these documents, movements and reviews among others, change of them: 1 partition query for each product
-    that was sold or reviewed, 1 read and 1 write for all; returns how many had changed."""
-    news: dict[str, set[str]] = {}
-    for product_id, what in filter(None, map(summed_up_in, changed_ids)):
-        news.setdefault(product_id, set()).add(what)
-    return _refresh(deps, news, lambda deps, doc: _summed_up(deps, doc, news[doc["_id"]]))
+    """Brings products up to what these documents, movements and reviews among others, change of them; returns how many had changed.
+
+    Of what was sold the end of its chain is told by who wrote it, so that no index is asked, which a rush of orders would have to wait for:
+    1 partition query only where nobody knows it any more. 1 partition query for each product that was reviewed, 1 read and 1 write for all.
+    """
+    moved: dict[str, dict[str, int]] = {}
+    reviewed: set[str] = set()
+    for docid in changed_ids:
+        if movement := movement_of(docid):
+            product_id, sku, slot = movement
+            slots = moved.setdefault(product_id, {})
+            slots[sku] = max(slot, slots.get(sku, 0))
+        elif of_review := product_of_review(docid):
+            reviewed.add(of_review)
+
+    def made_fresh(docs: Sequence[Product]) -> list[Product]:
+        lines = {doc["_id"]: [_line_of(doc, sku) for sku in moved.get(doc["_id"], ())] for doc in docs}
+        ends = deps.ledger.ends(
+            {line: moved[docid][line.sku] for docid, its in lines.items() for line in its}
+        )
+        counted = [
+            _with_levels(doc, {line.name: ends[line].level for line in lines[doc["_id"]]}) for doc in docs
+        ]
+        return [_with_stars(deps, doc) if doc["_id"] in reviewed else doc for doc in counted]
+
+    return _refresh(deps, moved.keys() | reviewed, made_fresh)
 
 
 def refresh(deps: Dependencies, product_ids: Iterable[str]) -> int:
     """Brings `stock` and `rating` on product documents up to their movements and reviews; returns how many had changed."""
-    both = {STOCK_SUM, RATING_SUM}
-    return _refresh(deps, product_ids, lambda deps, doc: _summed_up(deps, doc, both))
+    return _refresh(
+        deps, product_ids, lambda docs: [_with_stars(deps, _with_sums(deps, doc)) for doc in docs]
+    )
 
 
 def refresh_stock(deps: Dependencies, counted: Mapping[str, Iterable[Line]]) -> int:
     """Brings the stock of these, by their product's document, up to the ends of their chains. No index is asked, which may be long behind
     after an import: 1 partition query for each, 1 read and 1 write for all."""
-    return _refresh(deps, counted, lambda deps, doc: _with_levels(deps, doc, counted[doc["_id"]]))
+
+    def made_fresh(docs: Sequence[Product]) -> list[Product]:
+        return [
+            _with_levels(doc, {line.name: deps.ledger.end(line)[1].level for line in counted[doc["_id"]]})
+            for doc in docs
+        ]
+
+    return _refresh(deps, counted, made_fresh)
 
 
 def _refresh(
-    deps: Dependencies, product_ids: Iterable[str], made_fresh: Callable[[Dependencies, Product], Product]
+    deps: Dependencies, product_ids: Iterable[str], made_fresh: Callable[[Sequence[Product]], list[Product]]
 ) -> int:
     wanted, changed = sorted(set(product_ids)), 0
     for _ in range(_MAX_ATTEMPTS):
         docs = [doc for doc in deps.catalogue.get_many(wanted).values() if is_product(doc)]
-        stale = [fresh for doc in docs if (fresh := made_fresh(deps, doc)) != doc]
+        stale = [after for after, before in zip(made_fresh(docs), docs, strict=True) if after != before]
         written = deps.catalogue.put_many(stale) if stale else []
         changed += sum(not row.error for row in written)
         invalidate_after_sums(deps, docs, stale)
@@ -100,20 +127,24 @@ def _refresh(
     return changed
 
 
-def _summed_up(deps: Dependencies, doc: Product, what: Collection[str]) -> Product:
-    fresh: Doc = dict(doc)
-    if STOCK_SUM in what:
-        levels = deps.ledger.levels(doc["taxonomy"], doc["productid"])
-        levels = levels if skus_of(doc) else {doc["productid"]: levels.get(doc["productid"], 0)}
-        fresh = {**without(fresh, SUMMED_UP), **counted_fields(doc, levels)}
-    if RATING_SUM in what:
-        stars = deps.reviews.stars(doc["taxonomy"], doc["productid"])
-        fresh |= {"rating": ratings.rating(stars), "rank": ratings.rank(stars)}
-    return cast(Product, fresh)
+def _line_of(doc: Product, sku: str) -> Line:
+    return Line(doc["productid"], tuple(doc["taxonomy"]), 0, sku)
 
 
-def _with_levels(deps: Dependencies, doc: Product, lines: Iterable[Line]) -> Product:
-    counted = {line.name: deps.ledger.end(line)[1].level for line in lines}
+def _with_sums(deps: Dependencies, doc: Product) -> Product:
+    """With the stock that its movements add up to. 1 partition query."""
+    levels = deps.ledger.levels(doc["taxonomy"], doc["productid"])
+    return cast(Product, {**without(doc, SUMMED_UP), **counted_fields(doc, levels)})
+
+
+def _with_stars(deps: Dependencies, doc: Product) -> Product:
+    """With the rating that its reviews add up to. 1 partition query."""
+    stars = deps.reviews.stars(doc["taxonomy"], doc["productid"])
+    return cast(Product, {**doc, "rating": ratings.rating(stars), "rank": ratings.rank(stars)})
+
+
+def _with_levels(doc: Product, counted: Mapping[str, int]) -> Product:
+    """With these levels, by SKU, in place of those that it was made with."""
     levels = {**levels_of(doc), **counted}
     return cast(Product, {**without(doc, SUMMED_UP), **counted_fields(doc, levels)})
 

@@ -139,6 +139,15 @@ class Ledger:
         """The last slot of a chain in this category. 1 partition query."""
         return self._tail(line)[0]
 
+    def ends(self, slots: Mapping[Line, int]) -> dict[Line, Head]:
+        """Where each chain ends in its category; of each a slot is known to be written. No database call where any process has seen that slot
+        or a later one, else 1 partition query for each."""
+        seen = self.cached_heads(list(slots))
+        return {
+            line: seen[line] if line in seen and seen[line].slot >= slot else self.end_here(line)
+            for line, slot in slots.items()
+        }
+
     def level(self, line: Line) -> int:
         """P7: the sum of the movements of a product or variant. 1 partition query."""
         partition = self._database.partition(partition_of(line.taxonomy))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.products.documents import RATING_SUM, STOCK_SUM, partition_of, price_change_id, summed_up_in
+from services.products.documents import movement_of, partition_of, price_change_id, product_of_review
 from services.products.rules import ledger
 from services.products.rules.categories import Categories, tree
 from services.products.rules.facets import PRICE_BANDS
@@ -85,9 +85,9 @@ def test_every_category_has_a_partition_of_its_own(taxonomy: list[str], partitio
 
 
 def test_which_documents_change_what_a_product_shows():
-    assert summed_up_in("A#B:p1:stock:000000002") == ("A#B:p1", STOCK_SUM)
-    assert summed_up_in("A#B:p1:sku:red:stock:000000002") == ("A#B:p1", STOCK_SUM)
-    assert summed_up_in("A#B:p1:review:u1") == ("A#B:p1", RATING_SUM)
+    assert movement_of("A#B:p1:stock:000000002") == ("A#B:p1", "", 2)
+    assert movement_of("A#B:p1:sku:red:stock:000000012") == ("A#B:p1", "red", 12)
+    assert product_of_review("A#B:p1:review:u1") == "A#B:p1"
     for other in (
         "A#B:p1",
         "A#B:p1:stock:000000001",
@@ -95,7 +95,8 @@ def test_which_documents_change_what_a_product_shows():
         price_change_id(["A"], "p1", "d"),
         "_design/x",
     ):
-        assert summed_up_in(other) is None
+        assert movement_of(other) is product_of_review(other) is None
+    assert movement_of("A#B:p1:review:u1") is product_of_review("A#B:p1:stock:000000002") is None
 
 
 def test_a_movement_is_the_next_slot_and_never_below_zero():

@@ -66,6 +66,21 @@ def test_an_answer_arrives_with_its_head(couch: Couch, db: str, wire: socket.soc
         assert [json.loads(body)["n"] for body in bodies(wire.recv(1 << 20))] == [1]
 
 
+def test_a_small_partition_of_many_documents_arrives_in_one_go(
+    couch: Couch, pdb: str, wire: socket.socket, ask: Ask
+):
+    if not couch.is_minicouch:
+        pytest.skip("how CouchDB itself divides its writes is its own affair")
+    docs = [{"_id": f"many:{n:04d}"} for n in range(1201)] + [{"_id": f"few:{n}"} for n in range(3)]
+    couch.post(f"{pdb}/_bulk_docs", {"docs": docs})
+    for _ in range(MANY):
+        wire.sendall(ask(f"{pdb}/_partition/few/_all_docs"))
+        [answer] = bodies(wire.recv(1 << 20))
+        assert [row["id"] for row in json.loads(answer)["rows"]] == [f"few:{n}" for n in range(3)]
+    rows = couch.get(f"{pdb}/_partition/many/_all_docs").json()["rows"]
+    assert [row["id"] for row in rows] == [f"many:{n:04d}" for n in range(1201)]
+
+
 def test_requests_sent_at_once_are_answered_in_turn(couch: Couch, db: str, wire: socket.socket, ask: Ask):
     long = "x" * 300_000
     couch.put(f"{db}/long", {"text": long})

@@ -1,6 +1,7 @@
 """_all_docs, _design_docs and _local_docs: ranges and keys of ids, for the database or one partition."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from itertools import islice
 
 import orjson
 
@@ -146,25 +147,18 @@ def answer(db: Database, name: str, query: Query) -> tuple[bytes, Iterator[bytes
 
 
 def _response(db: Database, name: str, query: Query) -> Response:
+    """Few rows are sent whole, in one go, as those of a partition mostly are; more of them in pieces."""
     head, rows = answer(db, name, query)
-    size = query.limit if query.limit is not None else db.doc_count
-    if size <= STREAM_ABOVE or query.keys is not None:
-        return raw_json(head + b",\r\n".join(rows) + b"\r\n]}\n")
-    return raw_json(_chunks(head, rows))
+    first = list(rows if query.keys is not None else islice(rows, STREAM_ABOVE + 1))
+    if len(first) <= STREAM_ABOVE or query.keys is not None:
+        return raw_json(head + b",\r\n".join(first) + b"\r\n]}\n")
+    return raw_json(_chunks(head, first, rows))
 
 
-async def _chunks(head: bytes, rows: Iterator[bytes]):
-    batch: list[bytes] = []
-    lead = head
-    for item in rows:
-        batch.append(item)
-        if len(batch) == CHUNK:
-            yield lead + b",\r\n".join(batch)
-            lead, batch = b",\r\n", []
-    if batch:
-        yield lead + b",\r\n".join(batch)
-    elif lead is head:
-        yield head
+async def _chunks(head: bytes, first: list[bytes], rows: Iterator[bytes]) -> AsyncIterator[bytes]:
+    yield head + b",\r\n".join(first)
+    while batch := list(islice(rows, CHUNK)):
+        yield b",\r\n" + b",\r\n".join(batch)
     yield b"\r\n]}\n"
 
 

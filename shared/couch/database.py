@@ -7,6 +7,7 @@ Errors are those of `errors`: NoSuchDocument, UpdateConflict, QueryRefused, Data
 """
 
 import io
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +32,9 @@ from .tally import counting
 HIGHEST_STRING = "￰"
 _MANY_EXAMINED = "The number of documents examined is high"
 _ACCEPTED = 202
+PARTITION_ROWS = 2000
+"""As many rows Cloudant gives to a partition query: it refuses one that asks for more, and leaves the rest out of one that names no limit
+(https://cloud.ibm.com/docs/Cloudant?topic=Cloudant-database-partitioning)."""
 _SDK_NAMES = {"start": "start_key", "end": "end_key"}
 HIGHEST_KEY: dict[str, Any] = {}
 
@@ -222,7 +226,7 @@ def _revision(answer: dict[str, Any]) -> str:
 
 
 class Partition:
-    """The documents that share one partition key; every method is one partition query."""
+    """The documents that share one partition key; every method is one partition query, and one more for each 2,000 rows."""
 
     def __init__(self, client: Client, database: str, key: str, shapes: Shapes) -> None:
         self._client, self._at, self.key = client, {"db": database, "partition_key": key}, key
@@ -249,16 +253,20 @@ class Partition:
         )
         if begin_at:
             bounds["start_key"] = begin_at
-        arguments = bounds if prefix or descending or begin_at else {}
-        answer = self._client.read(
-            "post_partition_all_docs",
-            **self._at,
-            include_docs=True,
-            limit=limit,
-            conflicts=conflicts or None,
-            **arguments,
-        )
-        return self._shapes.read_all([row["doc"] for row in answer["rows"]])
+        first = bounds if prefix or descending or begin_at else {}
+
+        def ask(count: int, last: str | None) -> list[dict[str, Any]]:
+            rows: list[dict[str, Any]] = self._client.read(
+                "post_partition_all_docs",
+                **self._at,
+                include_docs=True,
+                limit=count,
+                conflicts=conflicts or None,
+                **({**bounds, "start_key": last} if last else first),
+            )["rows"]
+            return rows
+
+        return self._shapes.read_all([row["doc"] for row in _read_in_parts(ask, limit)])
 
     def find(self, index: FindIndex, selector: dict[str, Any], **options: Unpack[FindOptions]) -> Page:
         """See `AcrossPartitions.find`."""
@@ -268,6 +276,21 @@ class Partition:
         """See `AcrossPartitions.view`; CouchDB reduces one key or a range within a partition, to several keys it answers nothing."""
         if view.reduce and query.get("reduce") is not False and "keys" in query:
             raise QueryRefused(f"{view.name}: ask a partition's reduce for a range, not for keys.")
+        if not query.get("group") or "key" in query:
+            return self._view(view, query)
+        is_stale = False
+
+        def ask(count: int, last: Any) -> list[dict[str, Any]]:
+            nonlocal is_stale
+            after: ViewOptions = {} if last is None else {"start": last}
+            rows = self._view(view, {**query, "limit": count, **after})
+            is_stale |= isinstance(rows, StaleRows)
+            return rows
+
+        groups = _read_in_parts(ask, query.get("limit"))
+        return StaleRows(groups) if is_stale else groups
+
+    def _view(self, view: View, query: ViewOptions) -> list[dict[str, Any]]:
         return _view(self._client, self._shapes, "post_partition_view", self._at, view, query)
 
     def view_page(
@@ -322,6 +345,21 @@ class AcrossPartitions:
         """Documents by words, filters, facets (`search_for` makes the query), in whichever dialect the server speaks."""
         page = dialects.search(self._client, self._at, index, query, limit=limit, bookmark=bookmark)
         return altered(page, items=self._shapes.read_all(page.items))
+
+
+def _read_in_parts(
+    ask: Callable[[int, Any], list[dict[str, Any]]], limit: int | None
+) -> list[dict[str, Any]]:
+    """All rows, each with a key of its own, or the first `limit`. `ask` gives so many of them, from the last key on that was read."""
+    rows: list[dict[str, Any]] = []
+    wanted = sys.maxsize if limit is None else limit
+    while True:
+        last = rows[-1]["key"] if rows else None
+        count = min(wanted - len(rows) + bool(rows), PARTITION_ROWS)
+        part = ask(count, last)
+        rows += part[1:] if rows and part and part[0]["key"] == last else part
+        if len(part) < count or len(rows) >= wanted:
+            return rows[:wanted]
 
 
 def _view_page(

@@ -36,7 +36,7 @@ class Couch:
     def request(self, method: str, path: str, **options: Any) -> requests.Response:
         options.setdefault("auth", self.auth)
         options.setdefault("timeout", 60)
-        if self.copies > 1 and method in ("PUT", "POST", "DELETE", "COPY"):
+        if self.copies > 1 and method in ("PUT", "POST", "DELETE", "COPY") and "/_bulk_get" not in path:
             path += f"{'&' if '?' in path else '?'}w={self.copies}"
         request = requests.Request(
             method,

@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from tests.bench.running import ADMIN_EMAIL, Shop
+from tests.patience import patient
 from tests.people import PASSWORD
 from tests.services.storefront.conftest import log_in, product
 from tests.services.storefront.visitor import Visitor
@@ -37,7 +38,8 @@ def admin(shop: Shop) -> Iterator[requests.Session]:
 def load(admin: requests.Session, shop: Shop, *lines: dict) -> None:
     body = b"".join(orjson.dumps(each) + b"\n" for each in lines)
     headers = {"Content-Type": "application/x-ndjson"}
-    answer = admin.post(f"{shop.urls['products']}/v1/products/import", body, headers=headers, timeout=60)
+    path = f"{shop.urls['products']}/v1/products/import"
+    answer = patient(lambda: admin.post(path, body, headers=headers, timeout=60))
     assert answer.json()["failed"] == [], answer.text
 
 

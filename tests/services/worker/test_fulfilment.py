@@ -165,8 +165,8 @@ def test_a_report_is_computed_by_the_worker_and_kept(shop: Shop, worker: Worker,
     assert live["rows"][-1]["orders"] >= 1
     other = shop.post(shop.admin, "/v1/admin/reports", {**wanted, "by": "hour"}, headers=key)
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
-    listed = shop.get(shop.admin, "/v1/admin/reports").json()["items"]
-    assert made.json()["id"] in {each["id"] for each in listed}
+    reports = "/v1/admin/reports"
+    until(lambda: made.json()["id"] in {each["id"] for each in shop.get(shop.admin, reports).json()["items"]})
 
 
 def test_the_worker_closes_the_last_days_and_month_once(

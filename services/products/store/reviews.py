@@ -55,9 +55,9 @@ class Reviews:
         return rows[0]["value"] if rows else None
 
     def add(self, doc: Review) -> bool:
-        """Whether it was the first by this person: its id is the claim."""
+        """Whether it was the first by this person: its id is the claim. Raises DatabaseUnavailable where too few nodes took it."""
         try:
-            self._database.put(doc)
+            self._database.put(doc, exclusive=True)
         except UpdateConflict:
             return False
         return True

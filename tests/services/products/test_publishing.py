@@ -146,6 +146,7 @@ def test_a_date_publishes_by_itself(shop: Shop, environment: dict[str, str]) -> 
     assert shop.get("/v1/products/dawn").status == 404
     count = shop.ok("/v1/categories", under=PATH)["count"]
     assert publishing.publish_due(worker, moment + timedelta(seconds=1)) == 2
+    eventually(lambda: shop.get("/v1/products/dawn").status == 200)
     assert shop.ok("/v1/products/dawn")["publish_from"] == iso(moment)
     assert shop.ok("/v1/products/dawn-draft")["status"] == "active"
     assert shop.get("/v1/products/never").status == 404

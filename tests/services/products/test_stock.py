@@ -72,7 +72,9 @@ def test_a_repeated_reservation_takes_nothing_twice(shop: Shop):
     assert [reserve(shop, "rep", ("again", 4)) for _ in range(3)] == [201, 201, 201]
     assert level(shop, "again") == 5
     with ThreadPoolExecutor(8) as callers:
-        assert set(callers.map(lambda _: reserve(shop, "rep", ("again", 4)), range(8))) == {201}
+        statuses = set(callers.map(lambda _: reserve(shop, "rep", ("again", 4)), range(8)))
+    assert {201} <= statuses <= {201, 503}, "at once the nodes of a cluster may not know yet whose it is"
+    assert reserve(shop, "rep", ("again", 4)) == 201
     assert level(shop, "again") == 5
 
 

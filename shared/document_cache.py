@@ -1,5 +1,6 @@
 """What is read whole and asked in every request, such as the rules of search: documents that a process has at hand."""
 
+import hashlib
 import logging
 import threading
 import time
@@ -52,6 +53,7 @@ class DocumentCache(Generic[T]):
         self._version_key, self._body_key = f"{key}:version", f"{key}:"
         self._docs: Sequence[Document] = []
         self._made = make([])
+        self._digest = ""
         self._version: str | None = None
         self._loaded = False
         self._checked_at, self._due, self._current_at = -inf, -inf, -inf
@@ -112,9 +114,9 @@ class DocumentCache(Generic[T]):
                 log.warning("%s could not be read again: %s", self._version_key, error)
 
     def version(self) -> str | None:
-        """What changes when the documents do."""
+        """What changes when the documents do, and when a node of a cluster that had listed them late has caught up."""
         self.get()
-        return self._version
+        return self._version and f"{self._version}-{self._digest}"
 
     def _load_first(self) -> None:
         try:
@@ -194,5 +196,6 @@ class DocumentCache(Generic[T]):
         settled = version is None or version < time_ordered_id(now() - timedelta(seconds=CONFIRM_SECONDS))
         if docs != self._docs:
             self._made, self._docs = self._make(docs), docs
+            self._digest = hashlib.blake2b(orjson.dumps(docs), digest_size=6).hexdigest()
         self._version, self._loaded, self._current_at = version, True, time.monotonic()
         self._due = time.monotonic() + (self._max_age if settled else min(CONFIRM_SECONDS, self._max_age))

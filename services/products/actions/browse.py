@@ -63,7 +63,9 @@ def menu(
     if under and not tree["count"]:
         raise NoSuchCategory(f"There is no category {category_path(under)!r}; GET /v1/categories lists them.")
     body = orjson.dumps(tree)
-    return (body, tag_of(body)) if isinstance(rows, StaleRows) else deps.menu.put(version, question, body)
+    if isinstance(rows, StaleRows):
+        return body, tag_of(body)
+    return deps.menu.put(version, question, body, is_sure=deps.catalogue.has_one_copy)
 
 
 def counts_beside(deps: Dependencies, asked: Question) -> Counts | None:

@@ -1,20 +1,25 @@
 """The category menu, kept ready in Redis under the catalogue's version, so that every replica serves the same one.
 
 A change of which products are where gives it a new version after the write; a menu is counted for the version read before
-counting, so that an older count can never stand under a newer version. Without Redis it is counted each time.
+counting, so that an older count can never stand under a newer version. Without Redis it is counted each time. On a cluster
+the node that counts may not have the change yet: what is counted right after one is kept for CONFIRM_SECONDS only.
 """
 
 import hashlib
 import logging
+from datetime import timedelta
 from typing import cast
 
 from redis import Redis
 from redis.exceptions import RedisError
 
+from shared.clock import now
 from shared.couch import time_ordered_id
 from shared.redis import get_or_set
 
 log = logging.getLogger(__name__)
+
+CONFIRM_SECONDS = 3
 
 
 class MenuCache:
@@ -48,6 +53,8 @@ class MenuCache:
                 return None
             if body is None:
                 return None
+            if _is_new(version, 2 * CONFIRM_SECONDS):
+                return cast(bytes, body), tag_of(cast(bytes, body))
             found = self._cache_locally(version, question, cast(bytes, body))
         return found
 
@@ -55,16 +62,17 @@ class MenuCache:
         """The menu as this process knew it last, for as long as it cannot be counted."""
         return self._last.get(question)
 
-    def put(self, version: str | None, question: str, body: bytes) -> tuple[bytes, str]:
-        """Keeps a menu that was counted after `version` was read."""
-        if version is not None:
-            key = f"{version}:{question}"
-            try:
-                self._redis.set(self._menu_key + key, body, ex=self._seconds)
-            except RedisError as error:
-                log.warning("the menu is not writable: %s", error)
-            return self._cache_locally(version, question, body)
-        return body, tag_of(body)
+    def put(self, version: str | None, question: str, body: bytes, *, is_sure: bool) -> tuple[bytes, str]:
+        """Keeps a menu that was counted after `version` was read; one that is not sure, by a node that may not have the change, for a moment."""
+        if version is None:
+            return body, tag_of(body)
+        is_sure = is_sure or not _is_new(version, CONFIRM_SECONDS)
+        try:
+            seconds = self._seconds if is_sure else CONFIRM_SECONDS
+            self._redis.set(f"{self._menu_key}{version}:{question}", body, ex=seconds)
+        except RedisError as error:
+            log.warning("the menu is not writable: %s", error)
+        return self._cache_locally(version, question, body) if is_sure else (body, tag_of(body))
 
     def changed(self) -> None:
         """Products came, went or moved: call it after writing."""
@@ -79,6 +87,10 @@ class MenuCache:
         found = (body, tag_of(body))
         self._near[f"{version}:{question}"] = self._last[question] = found
         return found
+
+
+def _is_new(version: str, seconds: float) -> bool:
+    return version > time_ordered_id(now() - timedelta(seconds=seconds))
 
 
 def tag_of(body: bytes) -> str:

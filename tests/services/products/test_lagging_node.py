@@ -1,0 +1,76 @@
+"""A node of a cluster whose lists and views are behind for a moment: what a process makes of them is not kept."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+
+from services.products.documents import DESIGN
+from tests.forwarding import Forward, Response, forwarding
+from tests.services.products.conftest import Neighbours, Shop, eventually, product
+
+
+@dataclass
+class Node:
+    """In front of the database, one of three. While it `lags`, it lists no category's description and counts categories as it did."""
+
+    lags: bool = False
+    counted: dict[bytes, Response] = field(default_factory=dict)
+
+    def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
+        if self.lags and "/_view/categories" in path and body in self.counted:
+            return self.counted[body]
+        status, headers, content = forward()
+        if "/_view/categories" in path:
+            self.counted[body] = status, headers, content
+        if method == "GET" and path.count("/") == 1 and b'"cluster"' in content:
+            found = orjson.loads(content)
+            content = orjson.dumps({**found, "cluster": {**found["cluster"], "n": 3}})
+        if self.lags and "categories/_all_docs" in path:
+            content = orjson.dumps({**orjson.loads(content), "rows": []})
+        return status, headers, content
+
+
+@pytest.fixture(scope="module")
+def node() -> Node:
+    return Node()
+
+
+@pytest.fixture(scope="module")
+def shop(
+    couch_url: str,
+    node: Node,
+    prepared: Callable[..., None],
+    service: Callable[..., str],
+    neighbours: Neighbours,
+) -> Iterator[Shop]:
+    prepared(DESIGN)
+    with forwarding(couch_url, node.answer) as url:
+        urls = {"USERS_URL": neighbours.url, "ORDERS_URL": neighbours.url, "COUCH_URL": url}
+        yield Shop(service("products", **urls, ACCESS_LOG="false"), neighbours)
+
+
+def shown(shop: Shop) -> dict[str, Any]:
+    answer = shop.get("/v1/categories", under="Falconry")
+    return answer.json if answer.status == 200 else {"count": 0, "children": []}
+
+
+def test_a_menu_of_a_node_that_is_behind_is_there_for_a_moment_only(shop: Shop, node: Node):
+    assert shop.load([product("hood", taxonomy=["Falconry", "Hoods"])])["created"] == 1
+    eventually(lambda: shown(shop)["count"] == 1)
+    node.lags = True
+    assert shop.load([product("glove", taxonomy=["Falconry", "Gloves"])])["created"] == 1
+    described = shop.admin(
+        "PUT", "/v1/admin/categories/Falconry%23Hoods", {"path": "Falconry#Hoods", "label": "Leather hoods"}
+    )
+    assert described.status == 201, described.body
+    assert [each["name"] for each in shown(shop)["children"]] == ["Hoods"], "as the node knows it"
+    node.lags = False
+    eventually(
+        lambda: (
+            [each.get("label", each["name"]) for each in shown(shop)["children"]]
+            == ["Gloves", "Leather hoods"]
+        )
+    )

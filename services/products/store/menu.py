@@ -53,9 +53,8 @@ class MenuCache:
                 return None
             if body is None:
                 return None
-            if _is_new(version, 2 * CONFIRM_SECONDS):
-                return cast(bytes, body), tag_of(cast(bytes, body))
-            found = self._cache_locally(version, question, cast(bytes, body))
+            is_sure = not _is_new(version, 2 * CONFIRM_SECONDS)
+            found = self._cache_locally(version, question, cast(bytes, body), is_sure)
         return found
 
     def last(self, question: str) -> tuple[bytes, str] | None:
@@ -72,7 +71,7 @@ class MenuCache:
             self._redis.set(f"{self._menu_key}{version}:{question}", body, ex=seconds)
         except RedisError as error:
             log.warning("the menu is not writable: %s", error)
-        return self._cache_locally(version, question, body) if is_sure else (body, tag_of(body))
+        return self._cache_locally(version, question, body, is_sure)
 
     def changed(self) -> None:
         """Products came, went or moved: call it after writing."""
@@ -81,11 +80,13 @@ class MenuCache:
         except RedisError as error:
             log.warning("the menu is not writable: %s", error)
 
-    def _cache_locally(self, version: str, question: str, body: bytes) -> tuple[bytes, str]:
+    def _cache_locally(self, version: str, question: str, body: bytes, is_sure: bool) -> tuple[bytes, str]:
         if len(self._near) > 50:
             self._near, self._last = {}, {}
         found = (body, tag_of(body))
-        self._near[f"{version}:{question}"] = self._last[question] = found
+        self._last[question] = found
+        if is_sure:
+            self._near[f"{version}:{question}"] = found
         return found
 
 

@@ -56,7 +56,7 @@ def test_a_synonym_helps_those_who_found_nothing(visitor: Visitor, keeper: Visit
     page = keeper.get(keeper.get("/admin/search/synonyms").link("beaker of tea"))
     assert page.form("/admin/search/synonyms").values["synonyms"] == "mug, cups"
     keeper.submit("/admin/search/synonyms", synonyms="spade")
-    assert found(visitor, "beaker+of+tea") == ["spade"]
+    eventually(lambda: found(visitor, "beaker+of+tea") == ["spade"])
 
 
 def test_a_redirect_leads_to_a_department_or_a_page(visitor: Visitor, keeper: Visitor) -> None:

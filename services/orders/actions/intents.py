@@ -140,7 +140,7 @@ def price_request(deps: Dependencies, buyer: Buyer, body: dict[str, Any]) -> Int
     content = {name: body[name] for name in ORDER_CONTENT.writable if name in body}
     name, email, address = buyer.name, buyer.email, body.get("address")
     if buyer.userid is not None:
-        user = deps.users.checkout(buyer.userid)
+        user = deps.users.checkout(buyer.userid, "" if address else body["address_id"])
         name, email, address = user["name"], user["email"], address or _address_of(user, body["address_id"])
     priced, uses = _quote(deps, buyer, body, address, lambda found: plan_uses(deps, found, email))
     check_expected(priced, body.get("expected_total"))

@@ -31,9 +31,10 @@ class Users:
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
 
-    def checkout(self, userid: str) -> Doc:
-        """{userid, name, email, addresses, basket} in one call."""
-        customer: Doc = self._client.get(f"/v1/internal/users/{quote(userid, safe='')}/checkout")
+    def checkout(self, userid: str, address_id: str = "") -> Doc:
+        """{userid, name, email, addresses, basket} in one call; the address that is named is among them if there is one."""
+        path = f"/v1/internal/users/{quote(userid, safe='')}/checkout"
+        customer: Doc = self._client.get(path, {"address_id": address_id} if address_id else None)
         return customer
 
     def clear_basket(self, userid: str, bought: Mapping[str, int], date: str) -> None:

@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from services.users.actions.addresses import addresses_of
+from services.users.actions.addresses import PREFIX as ADDRESS_PREFIX
+from services.users.actions.addresses import address_key, addresses_of
 from services.users.declarations.accounts import Account
 from services.users.dependencies import Dependencies
 from services.users.documents import (
@@ -52,8 +53,17 @@ def profile_of(docs: Sequence[Document], user: Account | None = None) -> dict[st
     }
 
 
-def checkout_of(docs: Sequence[Document]) -> dict[str, Any]:
-    """What a checkout needs to know. Raises NoSuchUser."""
+def checkout(deps: Dependencies, userid: str, address_id: str) -> dict[str, Any]:
+    """What a checkout needs to know. 1 partition query, and 1 read of an address that is not in its list: that is one node's, which may not
+    have what was saved a moment ago. Raises NoSuchUser."""
+    docs = deps.store.documents_of_account(userid)
+    if address_id and not any(address_key(each) == address_id for each in ADDRESS.among(docs)):
+        late = deps.store.of_user(userid, f"{ADDRESS_PREFIX}{address_id}")
+        docs = [*docs, late] if late else docs
+    return _checkout_of(docs)
+
+
+def _checkout_of(docs: Sequence[Document]) -> dict[str, Any]:
     user = next(iter(USER.among(docs)), None)
     if user is None or not is_live(user):
         raise NoSuchUser("There is no such account, or it is closed.")

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response
 
 from services.users.actions import basket as baskets
-from services.users.actions.profile import checkout_of
+from services.users.actions import profile
 from services.users.actions.revocations import StoredSessions
 from services.users.resources.context import dependencies
 from services.users.schemas import answers, requests
@@ -17,11 +17,11 @@ internal = Blueprint("internal", __name__, url_prefix="/v1/internal", descriptio
 
 @internal.get("/users/<string:userid>/checkout")
 @require_service
+@internal.arguments(requests.CheckoutArgs, location="query")
 @internal.response(200, answers.Checkout)
-def checkout(userid: str) -> Response:
-    """Who buys and where to: one partition query"""
-    deps = dependencies()
-    return json_answer(checkout_of(deps.store.documents_of_account(userid)))
+def checkout(args: dict[str, Any], userid: str) -> Response:
+    """Who buys and where to: one partition query, and a read of an address that is named and not listed yet"""
+    return json_answer(profile.checkout(dependencies(), userid, args["address_id"]))
 
 
 @internal.post("/users/<string:userid>/basket/clear")

@@ -140,6 +140,15 @@ _LANGUAGE = ma.fields.String(
 )
 
 
+class CheckoutArgs(Shape):
+    """`?address_id=...`, the address that is chosen."""
+
+    class Meta:
+        unknown = ma.EXCLUDE
+
+    address_id = ma.fields.String(load_default="", validate=ma.validate.Length(max=100))
+
+
 class CurrencyArgs(Shape):
     """`?currency=EUR&language=de`."""
 

@@ -12,6 +12,8 @@ from tests.forwarding import Forward, Response, forwarding
 from tests.services.users.conftest import Api, log_in
 from tests.services.users.sync_devices import SYNC, pull
 
+MILL = {"name": "Ann", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
+
 
 @dataclass
 class Node:
@@ -109,7 +111,16 @@ def test_an_account_that_a_node_does_not_list_yet_is_behind_and_not_closed(
     assert Api(behind, ann.token).get("/v1/users/me").status_code == 200
 
 
-MILL = {"name": "Ann", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
+def test_an_address_that_a_node_does_not_list_yet_can_be_ordered_to(person, behind, node, environment):
+    ann = person()
+    address = ann.post("/v1/users/me/addresses", MILL).json()["id"]
+    service = Api(behind, headers={"Authorization": f"Service {environment['SERVICE_SECRET']}"})
+    path = f"/v1/internal/users/{ann.userid}/checkout"
+    node.lags, node.lacks = True, f":delivery{address}"
+    named, other = (service.get(path, params={"address_id": each}) for each in (address, "none"))
+    node.lags, node.lacks = False, ":auth"
+    assert [each["id"] for each in named.json()["addresses"]] == [address]
+    assert (other.status_code, other.json()["addresses"]) == (200, [])
 
 
 def test_a_device_is_not_told_that_what_the_node_does_not_list_yet_is_gone(person, behind, node):

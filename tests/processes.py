@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import urllib3
@@ -150,6 +150,16 @@ def start_minicouch(data: Path, *more: str, port: int | None = None) -> tuple[Pr
     )
     process.wait_until(answers(f"http://127.0.0.1:{port}/_up"))
     return process, f"http://admin:secret@127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def running_minicouch(data: Path, *more: str) -> Iterator[str]:
+    """The URL of one that is stopped at the end."""
+    process, url = start_minicouch(data, *more)
+    try:
+        yield url
+    finally:
+        process.stop()
 
 
 def start_redis(folder: Path, *more: str, port: int | None = None) -> tuple[Process, str]:

@@ -253,16 +253,17 @@ class Partition:
         )
         if begin_at:
             bounds["start_key"] = begin_at
-        first = bounds if prefix or descending or begin_at else {}
+        asked = bounds if prefix or descending or begin_at else {}
 
-        def ask(count: int, last: str | None) -> list[dict[str, Any]]:
+        def ask(count: int, last: dict[str, Any] | None) -> list[dict[str, Any]]:
+            after = {"start_key": last["key"]} if last else {}
             rows: list[dict[str, Any]] = self._client.read(
                 "post_partition_all_docs",
                 **self._at,
                 include_docs=True,
                 limit=count,
                 conflicts=conflicts or None,
-                **({**bounds, "start_key": last} if last else first),
+                **{**asked, **after},
             )["rows"]
             return rows
 
@@ -280,9 +281,9 @@ class Partition:
             return self._view(view, query)
         is_stale = False
 
-        def ask(count: int, last: Any) -> list[dict[str, Any]]:
+        def ask(count: int, last: dict[str, Any] | None) -> list[dict[str, Any]]:
             nonlocal is_stale
-            after: ViewOptions = {} if last is None else {"start": last}
+            after: ViewOptions = {"start": last["key"]} if last else {}
             rows = self._view(view, {**query, "limit": count, **after})
             is_stale |= isinstance(rows, StaleRows)
             return rows
@@ -348,17 +349,18 @@ class AcrossPartitions:
 
 
 def _read_in_parts(
-    ask: Callable[[int, Any], list[dict[str, Any]]], limit: int | None
+    ask: Callable[[int, dict[str, Any] | None], list[dict[str, Any]]], limit: int | None
 ) -> list[dict[str, Any]]:
-    """All rows, each with a key of its own, or the first `limit`. `ask` gives so many of them, from the last key on that was read."""
+    """All rows, each with a key of its own, or the first `limit`. `ask` gives so many of them, from the last one on that was read."""
     rows: list[dict[str, Any]] = []
     wanted = sys.maxsize if limit is None else limit
     while True:
-        last = rows[-1]["key"] if rows else None
+        last = rows[-1] if rows else None
         count = min(wanted - len(rows) + bool(rows), PARTITION_ROWS)
         part = ask(count, last)
-        rows += part[1:] if rows and part and part[0]["key"] == last else part
-        if len(part) < count or len(rows) >= wanted:
+        rows += part[1:] if last and part and part[0]["key"] == last["key"] else part
+        # null sorts before all else, so where it comes last there is no more; and it is no key that a query can begin at
+        if len(part) < count or len(rows) >= wanted or rows[-1]["key"] is None:
             return rows[:wanted]
 
 

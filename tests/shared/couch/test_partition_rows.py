@@ -7,7 +7,7 @@ import pytest
 from shared.couch import Database, DatabaseDesign, Partition, Server, View
 from shared.couch.database import PARTITION_ROWS
 from shared.couch.tally import counting
-from tests.processes import start_minicouch
+from tests.processes import running_minicouch
 
 PER_NUMBER = View(
     "per_number", "numbers and how often", "function (doc) { emit(doc.n, 1); }", "_sum", partitioned=True
@@ -20,9 +20,8 @@ COUNTS = (PARTITION_ROWS - 1, PARTITION_ROWS, PARTITION_ROWS + 1, 2 * PARTITION_
 @pytest.fixture(scope="module")
 def couch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of this module's own, with the limits of a plan that nobody uses up."""
-    process, url = start_minicouch(tmp_path_factory.mktemp("rows") / "data", "--plan", PLAN)
-    yield url
-    process.stop()
+    with running_minicouch(tmp_path_factory.mktemp("rows") / "data", "--plan", PLAN) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +67,14 @@ def test_each_group_is_there_once_from_where_one_asks(partition: Partition, coun
     downwards = partition.view(PER_NUMBER, group=True, start=count - 3, descending=True)
     assert [row["key"] for row in downwards] == list(range(count - 2))[::-1]
     assert [row["key"] for row in partition.view(PER_NUMBER, group=True, key=5)] == [5]
+
+
+def test_groups_end_with_the_one_that_has_no_key(database: Database):
+    """As many as one query gives, downwards: null comes last."""
+    docs = [{"_id": f"null:{n:06}", "type": "number", "n": n or None} for n in range(PARTITION_ROWS)]
+    database.put_many(docs)
+    keys = [row["key"] for row in database.partition("null").view(PER_NUMBER, group=True, descending=True)]
+    assert keys == [*range(PARTITION_ROWS - 1, 0, -1), None]
 
 
 def test_what_fits_into_one_query_is_one_query(database: Database):

@@ -5,7 +5,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from math import inf
 from typing import Any, Generic, TypeVar, cast
 
@@ -14,8 +13,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from shared.background import Background
-from shared.clock import now
-from shared.couch import Document, time_ordered_id
+from shared.couch import Document, is_older, time_ordered_id
 from shared.errors import AisleError, Unavailable
 from shared.redis import get_or_set
 
@@ -52,8 +50,7 @@ class DocumentCache(Generic[T]):
         self._background = background
         self._version_key, self._body_key = f"{key}:version", f"{key}:"
         self._docs: Sequence[Document] = []
-        self._made = make([])
-        self._digest = ""
+        self._made, self._digest = make([]), _digest([])
         self._version: str | None = None
         self._loaded = False
         self._checked_at, self._due, self._current_at = -inf, -inf, -inf
@@ -193,9 +190,12 @@ class DocumentCache(Generic[T]):
 
     def _use(self, version: str | None, docs: Sequence[Document]) -> None:
         """A copy of a cluster may have been late: what changed just now is read once more."""
-        settled = version is None or version < time_ordered_id(now() - timedelta(seconds=CONFIRM_SECONDS))
+        settled = version is None or is_older(version, CONFIRM_SECONDS)
         if docs != self._docs:
-            self._made, self._docs = self._make(docs), docs
-            self._digest = hashlib.blake2b(orjson.dumps(docs), digest_size=6).hexdigest()
+            self._made, self._docs, self._digest = self._make(docs), docs, _digest(docs)
         self._version, self._loaded, self._current_at = version, True, time.monotonic()
         self._due = time.monotonic() + (self._max_age if settled else min(CONFIRM_SECONDS, self._max_age))
+
+
+def _digest(docs: Sequence[Document]) -> str:
+    return hashlib.blake2b(orjson.dumps(docs), digest_size=6).hexdigest()

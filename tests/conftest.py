@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from shared.couch import DatabaseDesign, Server
 from tests import throttled
-from tests.processes import Process, start_minicouch, start_redis, start_service
+from tests.processes import Process, running_minicouch, start_redis, start_service
 
 SLOW_SUITES = ("bench", "browser", "conformance", "deployment", "faults", "load", "sync")
 
@@ -84,9 +84,8 @@ def couch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
         return
     limits = ("--plan", plan) if (plan := os.environ.get("COUCH_PLAN")) else ()
-    process, url = start_minicouch(tmp_path_factory.mktemp("minicouch") / "data", *limits)
-    yield url
-    process.stop()
+    with running_minicouch(tmp_path_factory.mktemp("minicouch") / "data", *limits) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Generic, NotRequired, TypedDict, TypeVar, cast
 
 Doc = dict[str, Any]
@@ -43,6 +43,11 @@ def moment_of(key: str) -> datetime:
     for letter in key[:10]:
         milliseconds = milliseconds << 5 | _CROCKFORD.index(letter)
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def is_older(key: str, seconds: float) -> bool:
+    """Whether a `time_ordered_id` was made more than so many seconds ago."""
+    return key < time_ordered_id(datetime.now(UTC) - timedelta(seconds=seconds))
 
 
 class StoredDocument(TypedDict):

@@ -15,7 +15,7 @@ import requests
 
 from deploy.backup import files
 from deploy.checks.locks import ROOT
-from tests.processes import start_minicouch
+from tests.processes import running_minicouch
 
 VIEW = {"views": {"sum": {"map": "function (doc) { emit(doc.kind, doc.number); }", "reduce": "_sum"}}}
 
@@ -59,9 +59,8 @@ def source(couch_url: str) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[str]:
-    process, url = start_minicouch(tmp_path / "empty")
-    yield url
-    process.stop()
+    with running_minicouch(tmp_path / "empty") as url:
+        yield url
 
 
 def seen(url: str, prefix: str) -> dict:

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from math import inf
 from typing import Any, NamedTuple, cast
 
@@ -24,8 +23,7 @@ from redis.exceptions import LockError, RedisError
 
 from services.products.documents import partition_of
 from shared.background import Background
-from shared.clock import now
-from shared.couch import time_ordered_id
+from shared.couch import is_older, time_ordered_id
 from shared.errors import AisleError
 from shared.redis import get_or_set
 
@@ -269,4 +267,4 @@ class AnswerCache:
 
 def _is_settled(version: str | None) -> bool:
     """Whether every index has had the time to take in the change that gave this version."""
-    return version is None or version < time_ordered_id(now() - timedelta(seconds=CONFIRM_SECONDS))
+    return version is None or is_older(version, CONFIRM_SECONDS)

@@ -7,14 +7,12 @@ the node that counts may not have the change yet: what is counted right after on
 
 import hashlib
 import logging
-from datetime import timedelta
 from typing import cast
 
 from redis import Redis
 from redis.exceptions import RedisError
 
-from shared.clock import now
-from shared.couch import time_ordered_id
+from shared.couch import is_older, time_ordered_id
 from shared.redis import get_or_set
 
 log = logging.getLogger(__name__)
@@ -53,7 +51,7 @@ class MenuCache:
                 return None
             if body is None:
                 return None
-            is_sure = not _is_new(version, 2 * CONFIRM_SECONDS)
+            is_sure = is_older(version, 2 * CONFIRM_SECONDS)
             found = self._cache_locally(version, question, cast(bytes, body), is_sure)
         return found
 
@@ -65,7 +63,7 @@ class MenuCache:
         """Keeps a menu that was counted after `version` was read; one that is not sure, by a node that may not have the change, for a moment."""
         if version is None:
             return body, tag_of(body)
-        is_sure = is_sure or not _is_new(version, CONFIRM_SECONDS)
+        is_sure = is_sure or is_older(version, CONFIRM_SECONDS)
         try:
             seconds = self._seconds if is_sure else CONFIRM_SECONDS
             self._redis.set(f"{self._menu_key}{version}:{question}", body, ex=seconds)
@@ -88,10 +86,6 @@ class MenuCache:
         if is_sure:
             self._near[f"{version}:{question}"] = found
         return found
-
-
-def _is_new(version: str, seconds: float) -> bool:
-    return version > time_ordered_id(now() - timedelta(seconds=seconds))
 
 
 def tag_of(body: bytes) -> str:

@@ -10,7 +10,7 @@ import requests
 
 from deploy.costs import UNITS, Calls
 from tests.people import PASSWORD, add_address
-from tests.processes import start_minicouch
+from tests.processes import running_minicouch
 from tests.services.orders.conftest import Shop
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("COUCH_URL")), reason="only minicouch counts units")
@@ -25,9 +25,8 @@ Ask = Callable[[], requests.Response]
 @pytest.fixture(scope="module")
 def couch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of this module's own, with a plan that nobody uses up."""
-    process, url = start_minicouch(tmp_path_factory.mktemp("units") / "data", "--plan", PLAN)
-    yield url
-    process.stop()
+    with running_minicouch(tmp_path_factory.mktemp("units") / "data", "--plan", PLAN) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

@@ -11,17 +11,16 @@ from deploy.local.minicouch.errors import CouchError
 from deploy.local.minicouch.server.limits import time_limit
 from deploy.local.minicouch.server.plans import Plan, Throttle, parse_plan, request_class
 from shared.couch import DatabaseDesign, Server
-from tests.processes import start_minicouch
+from tests.processes import running_minicouch
 
 VIEW = {"views": {"v": {"map": "function (doc) { emit(doc._id, 1); }"}}}
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    process, url = start_minicouch(tmp_path_factory.mktemp("plan") / "data", "--plan", "1000,1000,2")
-    requests.put(f"{url}/shop?partitioned=true", timeout=30)
-    yield url
-    process.stop()
+    with running_minicouch(tmp_path_factory.mktemp("plan") / "data", "--plan", "1000,1000,2") as url:
+        requests.put(f"{url}/shop?partitioned=true", timeout=30)
+        yield url
 
 
 @pytest.mark.parametrize(
@@ -93,18 +92,17 @@ def test_a_second_lets_through_what_the_plan_sells_and_a_bulk_write_counts_each_
 @pytest.fixture(scope="module")
 def metered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A partition `a` of 250 documents, of which every tenth is `rare`, with an index of each kind."""
-    process, url = start_minicouch(tmp_path_factory.mktemp("metered") / "data", "--plan", "9000,9000,9000")
-    requests.put(f"{url}/shop?partitioned=true", timeout=30)
-    docs = [{"_id": f"a:{number:03}", "n": number, "rare": number % 10 == 0} for number in range(250)]
-    design = {**VIEW, "indexes": {"s": {"index": "function (doc) { index('n', doc.n); }"}}}
-    for path, body in (
-        ("_bulk_docs", {"docs": docs}),
-        ("_bulk_docs", {"docs": [{"_id": "_design/d", **design}]}),
-        ("_index", {"index": {"fields": ["n"]}, "name": "by-n"}),
-    ):
-        requests.post(f"{url}/shop/{path}", json=body, timeout=30).raise_for_status()
-    yield url
-    process.stop()
+    with running_minicouch(tmp_path_factory.mktemp("metered") / "data", "--plan", "9000,9000,9000") as url:
+        requests.put(f"{url}/shop?partitioned=true", timeout=30)
+        docs = [{"_id": f"a:{number:03}", "n": number, "rare": number % 10 == 0} for number in range(250)]
+        design = {**VIEW, "indexes": {"s": {"index": "function (doc) { index('n', doc.n); }"}}}
+        for path, body in (
+            ("_bulk_docs", {"docs": docs}),
+            ("_bulk_docs", {"docs": [{"_id": "_design/d", **design}]}),
+            ("_index", {"index": {"fields": ["n"]}, "name": "by-n"}),
+        ):
+            requests.post(f"{url}/shop/{path}", json=body, timeout=30).raise_for_status()
+        yield url
 
 
 def used(url: str) -> dict[str, int]:
@@ -160,8 +158,7 @@ def test_an_answer_names_its_class(
 
 
 def test_an_account_that_is_full_reads_and_deletes_and_writes_nothing(tmp_path: Path) -> None:
-    process, url = start_minicouch(tmp_path / "data", "--plan", "1000,1000,1000,5000")
-    try:
+    with running_minicouch(tmp_path / "data", "--plan", "1000,1000,1000,5000") as url:
         requests.put(f"{url}/shop?partitioned=true", timeout=30)
         first = requests.put(f"{url}/shop/a:1", json={"text": "x" * 6000}, timeout=30).json()
         docs = {"docs": [{"_id": "a:2"}]}
@@ -184,19 +181,14 @@ def test_an_account_that_is_full_reads_and_deletes_and_writes_nothing(tmp_path: 
         requests.put(setting, json="1", timeout=30).raise_for_status()
         assert requests.put(f"{url}/shop/a:3", json={}, timeout=30).status_code == 402
         assert requests.delete(f"{url}/shop/a:2", params={"rev": "1-x"}, timeout=30).status_code != 402
-    finally:
-        process.stop()
 
 
 def test_a_lite_account_has_twenty_databases(tmp_path: Path) -> None:
-    process, url = start_minicouch(tmp_path / "data", "--plan", "lite")
-    try:
+    with running_minicouch(tmp_path / "data", "--plan", "lite") as url:
         made = [requests.put(f"{url}/shop{number}", timeout=30).status_code for number in range(21)]
         assert made == [201] * 20 + [403]
         requests.delete(f"{url}/shop0", timeout=30).raise_for_status()
         assert requests.put(f"{url}/shop20", timeout=30).status_code == 201
-    finally:
-        process.stop()
 
 
 def test_the_refusal_says_class_and_rate_as_cloudant_does(url: str) -> None:
@@ -263,8 +255,7 @@ def test_a_request_has_its_time() -> None:
 
 
 def test_a_partition_query_that_takes_longer_is_ended(tmp_path: Path) -> None:
-    process, url = start_minicouch(tmp_path / "data", "--plan", "standard", "--faults")
-    try:
+    with running_minicouch(tmp_path / "data", "--plan", "standard", "--faults") as url:
         requests.put(f"{url}/shop?partitioned=true", timeout=30)
         rules = [{"path": "/_partition/", "latency": 30}, {"path": "/_find", "latency": 6}]
         requests.put(f"{url}/_faults", json=rules, timeout=30).raise_for_status()
@@ -277,5 +268,3 @@ def test_a_partition_query_that_takes_longer_is_ended(tmp_path: Path) -> None:
             "reason": "The request could not be processed in a reasonable amount of time.",
         }
         assert whole.result().status_code == 200
-    finally:
-        process.stop()

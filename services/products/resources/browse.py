@@ -38,6 +38,7 @@ from shared.couch import Doc, Made, NoSuchDocument, altered
 from shared.errors import Invalid
 from shared.language_codes import LANGUAGE
 from shared.money import CURRENCIES
+from shared.user import User
 from shared.web import (
     Blueprint,
     PageArgs,
@@ -316,18 +317,21 @@ def _sold_together(docs: Sequence[Product], context: PriceContext, language: str
 
 
 def _product(productid: str, deps: Dependencies) -> Product:
-    """The product that may be shown to who asks. Raises NoSuchProduct."""
+    """The product that may be shown to who asks: to staff, who may just have saved it, as most nodes have it. Raises NoSuchProduct."""
     try:
-        doc = deps.catalogue.by_productid(productid)
+        if deps.catalogue.has_one_copy or not _is_staff(user_at_hand()):
+            doc = deps.catalogue.by_productid(productid)
+        else:
+            depends_on_more()
+            doc = deps.catalogue.by_productid_on_most_nodes(productid)
     except NoSuchDocument:
         raise NoSuchProduct(f"There is no product {productid}.") from None
-    if not (is_public(doc) or _asked_by_staff()):
+    if not (is_public(doc) or _is_staff(optional_user())):
         raise NoSuchProduct(f"There is no product {productid}.")
     return doc
 
 
-def _asked_by_staff() -> bool:
-    user = optional_user()
+def _is_staff(user: User | None) -> bool:
     return user is not None and user.has_role("admin", "staff")
 
 

@@ -170,6 +170,15 @@ class Catalogue:
             raise NoSuchDocument(f"There is no product {productid}.")
         return found[productid]
 
+    def by_productid_on_most_nodes(self, productid: str) -> Product:
+        """P4: the same on a cluster, whose view is one node's, which may be behind. 1 global query and 1 read. Raises NoSuchDocument."""
+        named = [doc["_id"] for doc in self._places([productid])]
+        docs = self._database.get_many(named).values()
+        found = by_any_id(deduplicate_moved(self._followed([{"doc": doc} for doc in docs])))
+        if productid not in found:
+            raise NoSuchDocument(f"There is no product {productid}.")
+        return found[productid]
+
     def all_by_productid(self, productids: Sequence[str], *, allow_stale: bool = True) -> dict[str, Product]:
         """P4: those that exist, by the productid or SKU asked for. 1 global query.
 

@@ -19,7 +19,7 @@ from .changes import from_answer as changes_from_answer
 from .client import Client
 from .copies import altered
 from .documents import Doc, Document, Shapes
-from .errors import DatabaseUnavailable, NoSuchDocument, NotPrepared, QueryRefused, UpdateConflict
+from .errors import NoSuchDocument, NotPrepared, QueryRefused, TooFewNodes, UpdateConflict
 from .errors import from_row as error_from_row
 from .indexes import FindIndex, View
 from .options import FindOptions, PageOptions, ViewOptions
@@ -99,7 +99,7 @@ class Database:
     def put(self, doc: Document, *, exclusive: bool = False) -> str:
         """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict.
 
-        With `exclusive` nobody else was told to have replaced the same revision: raises DatabaseUnavailable when fewer than a quorum of a
+        With `exclusive` nobody else was told to have replaced the same revision: raises TooFewNodes when fewer than a quorum of a
         cluster's nodes took it. It is stored then, but another writer's may be, too.
         """
         [stored] = self._type_names.stored([doc])
@@ -112,9 +112,7 @@ class Database:
                 raise
             return self._revision_of_lost_write(doc, conflict)
         if exclusive and answer.get_status_code() == _ACCEPTED:
-            raise DatabaseUnavailable(
-                "Too few database nodes took this change to know whether it holds; look again."
-            )
+            raise TooFewNodes(_revision(answer.get_result()))
         return _revision(answer.get_result())
 
     def put_many(self, docs: Iterable[Document]) -> list[Written]:

@@ -92,6 +92,14 @@ class DatabaseUnavailable(Unavailable):
     code, title = "database_unavailable", "The database does not answer"
 
 
+class TooFewNodes(DatabaseUnavailable):
+    """CouchDB's 202: fewer than a quorum of a cluster's nodes took a write. It is stored as `rev`, and another writer's may be, too."""
+
+    def __init__(self, rev: str) -> None:
+        super().__init__("Too few database nodes took this change to know whether it holds; look again.")
+        self.rev = rev
+
+
 class DatabaseFull(DatabaseUnavailable):
     """Cloudant's 402: the account has stored all that its plan sells, and may read and delete until it has a larger one. `str()` says so to an
     operator, `detail` nothing of it: callers read that."""

@@ -1,6 +1,7 @@
 """Reads and writes of orders: O1 to O4, and documents that are added once."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from services.orders.declarations.order import Order, OrderLineItem, PaymentCustomer
@@ -26,6 +27,7 @@ from services.orders.documents import (
 )
 from services.orders.rules.archive import header_of
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.next_steps import next_keys
 from services.orders.rules.progress import Progress, progress_of
 from shared.couch import (
     HIGHEST_KEY,
@@ -39,6 +41,7 @@ from shared.couch import (
     View,
     Written,
 )
+from shared.couch.errors import TooFewNodes
 from shared.errors import Unavailable
 from shared.tracing import outgoing
 
@@ -69,12 +72,19 @@ class OrderStore:
         return False
 
     def add(self, doc: D) -> tuple[D, bool]:
-        """Writes an immutable document once, with the present trace: (what is stored, whether this call wrote it)."""
+        """Writes an immutable document once, with the present trace: (what is stored, whether this call wrote it).
+
+        What too few nodes of a cluster took is taken back, for another writer may have been told that theirs holds: raises TooFewNodes.
+        """
         new: Document = {**cast(Document, doc), **outgoing()}
         try:
-            self._database.put(new)
+            self._database.put(new, exclusive=True)
         except UpdateConflict:
             return cast(D, self._database.get(new["_id"])), False
+        except TooFewNodes as unsure:
+            with suppress(NoSuchDocument, UpdateConflict):
+                self._database.delete(new["_id"], unsure.rev)
+            raise
         return cast(D, new), True
 
     def add_beside(self, doc: D, other: Document) -> tuple[D, str | None]:
@@ -91,8 +101,17 @@ class OrderStore:
         return written
 
     def order(self, orderid: str) -> OrderDocuments:
-        """O1: a whole order. 1 partition query."""
-        return OrderDocuments(self._database.partition(order_partition(orderid)).all())
+        """O1: a whole order. 1 partition query; where there are several copies of each document 1 read more, or one for each step that the
+        list lacks: it is one node's copy, and the node may be behind."""
+        found = OrderDocuments(self._database.partition(order_partition(orderid)).all())
+        if self._database.copies == 1 or not found.exists:
+            return found
+        asked: set[str] = set()
+        while keys := [key for key in next_keys(found) if key not in asked]:
+            asked.update(keys)
+            for doc in self._database.get_many([order_key(orderid, key) for key in keys]).values():
+                found = found.with_document(doc)
+        return found
 
     def order_behind_list(self, orderid: str) -> Order | None:
         """The document of an order that the list of its partition lacks: a list is one node's copy, which is behind for seconds after the

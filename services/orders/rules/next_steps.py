@@ -1,0 +1,28 @@
+"""What may have happened to an order that the list of its documents does not say yet."""
+
+from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.order_returns import DECISION_KEY, END_KEY
+from services.orders.rules.writing import numbered_key
+
+
+def next_keys(found: OrderDocuments) -> list[str]:
+    """Keys of the documents that would come next, each of which changes what may be done with the order."""
+    returns = found.order_returns
+    ended = {each.reference for each in returns if each.receipt or each.end}
+    number = {
+        "refund": max((each["number"] for each in found.refunds), default=0) + 1,
+        "returnrequest": max((each.number for each in returns), default=0) + 1,
+    }
+    keys = [
+        *(["payment"] if found.payment is None else []),
+        *(["cancellation"] if found.cancellation is None else []),
+        *(numbered_key(chain, found.last_number(chain) + 1) for chain in ("decision", "dispatch")),
+        *(numbered_key("delivery", each.number) for each in found.parcels if each.delivery is None),
+        *(f"{kind}{last}" for kind, last in number.items()),
+    ]
+    for each in returns:
+        if each.reference not in ended:
+            keys.append(f"{each.reference}{END_KEY}")
+            if each.decision is None:
+                keys.append(f"{each.reference}{DECISION_KEY}")
+    return keys

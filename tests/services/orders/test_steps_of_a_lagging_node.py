@@ -1,0 +1,96 @@
+"""Steps of an order at a node of a cluster whose lists are behind, or which alone took what was written: CouchDB says 202 then. The
+stand-in for it does so."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import pytest
+
+from services.orders.dependencies import Dependencies
+from services.orders.documents import order_key
+from tests.forwarding import Forward, Response, as_one_of_three, forwarding
+from tests.services.orders.conftest import Shop
+
+PART = {"amount": 1000, "reason": "scratched"}
+PARCEL = {"courier": "Post", "courierid": "P 1"}
+
+
+@dataclass
+class Node:
+    """In front of the database, one of three. Its lists of an order lack what ends with one of `lacks`; writes of one document whose
+    path has `alone` in it are 202."""
+
+    lacks: tuple[str, ...] = ()
+    alone: str = ""
+
+    def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        content = as_one_of_three(method, path, content)
+        if self.lacks and "/_partition/order" in path and path.partition("?")[0].endswith("/_all_docs"):
+            found = orjson.loads(content)
+            rows = [row for row in found["rows"] if not row["id"].endswith(self.lacks)]
+            content = orjson.dumps({**found, "rows": rows})
+        unsure = self.alone and self.alone in path and (method, status) == ("PUT", 201)
+        return (202 if unsure else status), headers, content
+
+
+@pytest.fixture(scope="module")
+def node() -> Node:
+    return Node()
+
+
+@pytest.fixture(scope="module")
+def behind(couch_url: str, node: Node, shop: Shop, service: Callable[..., str]) -> Iterator[str]:
+    with forwarding(couch_url, node.answer) as url:
+        yield service("orders", COUCH_URL=url)
+
+
+@pytest.fixture
+def order(shop: Shop) -> dict[str, Any]:
+    return shop.placed(shop.customer(), {shop.product(price=1250, delivery=250): 2})
+
+
+def test_a_refund_that_too_few_nodes_took_is_not_told_as_made_and_is_taken_back(
+    shop: Shop, order: dict[str, Any], behind: str, node: Node, deps: Dependencies
+) -> None:
+    """At another node somebody else may have been told the same: both would be paid, more than the order cost."""
+    path = f"{behind}/v1/admin/orders/{order['orderid']}/refunds"
+    node.alone = "refund1"
+    unsure = shop.admin.post(path, json=PART)
+    node.alone = ""
+    assert (unsure.status_code, unsure.headers.get("Retry-After")) == (503, "1"), unsure.text
+    assert not deps.orders.order(order["orderid"]).refunds
+    assert shop.admin.post(path, json=PART).status_code == 201
+    refunds = deps.orders.order(order["orderid"]).refunds
+    assert [(each["number"], each["total"]["amount"]) for each in refunds] == [(1, 1000)]
+
+
+def test_a_refund_follows_the_last_number_that_is_there(
+    shop: Shop, order: dict[str, Any], deps: Dependencies
+) -> None:
+    """The first one may have been taken back when the second one was there already."""
+    path = f"/v1/admin/orders/{order['orderid']}/refunds"
+    for _ in range(2):
+        assert shop.post(shop.admin, path, PART).status_code == 201
+    first = deps.orders.database.get(order_key(order["orderid"], "refund1"))
+    deps.orders.database.delete(first["_id"], first["_rev"])
+    assert shop.post(shop.admin, path, {**PART, "amount": 500}).status_code == 201
+    assert [each["number"] for each in deps.orders.order(order["orderid"]).refunds] == [2, 3]
+
+
+def test_what_a_node_does_not_list_yet_of_an_order_counts(
+    shop: Shop, order: dict[str, Any], behind: str, node: Node
+) -> None:
+    path = f"{behind}/v1/admin/orders/{order['orderid']}"
+    node.lacks = (":payment", ":decision", ":dispatch", ":refund1")
+    sent = shop.admin.post(f"{path}/dispatch", json=PARCEL)
+    again = shop.admin.post(f"{path}/dispatch", json={**PARCEL, "courierid": "P 2"})
+    refunds = [shop.admin.post(f"{path}/refunds", json={"amount": 2000}) for _ in range(2)]
+    seen = shop.admin.get(f"{behind}/v1/orders/{order['orderid']}").json()
+    node.lacks = ()
+    assert sent.status_code == 201, "it was paid"
+    assert (again.status_code, again.json()["code"]) == (409, "transition_not_allowed"), again.text
+    assert [each.status_code for each in refunds] == [201, 409]
+    assert (seen["status"], len(seen["refunds"]), len(seen["parcels"])) == ("dispatched", 1, 1)

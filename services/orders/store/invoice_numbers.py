@@ -3,13 +3,17 @@
 A number is a document with a fixed id, which one writer alone can write. What a number is for asks for it first, under a fixed id of
 its own, and notes the last number of that moment; whoever issues it then goes through the numbers after that one, takes the first that
 is free, and stops at one that it has already. So of several that issue the same thing at once, or after one that died, all come to
-the one number it has, and no number is left behind. A write that the database has only accepted (202) counts when it is found again.
+the one number it has, and no number is left behind. What too few nodes of a
+cluster took (202) is taken back: at the others the number may be another one's.
 """
+
+from contextlib import suppress
 
 from services.orders.declarations.invoices import IssuedNumber, NumberRequest
 from services.orders.documents import ISSUED_NUMBER, issued_number_key, issued_numbers_partition
 from shared.clock import timestamp
-from shared.couch import Database
+from shared.couch import Database, NoSuchDocument, UpdateConflict
+from shared.couch.quorum import revisions
 from shared.errors import Unavailable
 
 MAX_TRIES = 100
@@ -34,11 +38,20 @@ class InvoiceNumbers:
         for _ in range(MAX_TRIES):
             for issued in self._from(request, number):
                 if _is_for(issued, request):
+                    self._check_alone(issued)
                     return issued["number"]
                 number = issued["number"] + 1
             if self._write(request, number):
                 return number
         raise Unavailable("Too many invoices are issued at once; try again.", retry_after=1)
+
+    def _check_alone(self, issued: IssuedNumber) -> None:
+        """A list is one node's copy, which may have kept what the others refuse; 1 read, none where there is one copy. Raises Unavailable."""
+        if self._database.copies == 1:
+            return
+        found = revisions(self._database, issued["_id"])
+        if len(found) != 1 or found[0].get("orderid") != issued["orderid"]:
+            raise Unavailable("The database does not know yet whose this number is; try again.")
 
     def _from(self, request: NumberRequest, number: int) -> list[IssuedNumber]:
         """What was issued from a number on."""
@@ -59,7 +72,11 @@ class InvoiceNumbers:
         [written] = self._database.put_many([doc])
         if written.error not in (None, "conflict"):
             raise Unavailable(f"No invoice number could be had: {written.error}.")
-        return written.error is None and not written.accepted
+        if written.rev and written.accepted:
+            with suppress(NoSuchDocument, UpdateConflict):
+                self._database.delete(written.id, written.rev)
+            raise Unavailable("Too few database nodes answer to number this; try again.", retry_after=2)
+        return written.error is None
 
 
 def _is_for(issued: IssuedNumber, request: NumberRequest) -> bool:

@@ -118,7 +118,7 @@ def test_what_is_on_its_way_cannot_be_cancelled(shop: Shop, customer: Person, or
 
 
 def test_cancelling_and_dispatching_at_once_does_one_of_them(
-    shop: Shop, customer: Person, database: Database
+    shop: Shop, customer: Person, database: Database, refusals: set[int]
 ) -> None:
     items = {shop.product(): 1}
     for _ in range(6):
@@ -129,7 +129,9 @@ def test_cancelling_and_dispatching_at_once_does_one_of_them(
             path = f"/v1/admin/orders/{order['orderid']}/dispatch"
             dispatching = [pool.submit(shop.post, staff, path, PARCEL) for _ in range(2)]
         codes = [{each.result().status_code for each in each_kind} for each_kind in (cancelling, dispatching)]
-        assert codes in ([{201}, {409}], [{409}, {201}]), codes
+        done, refused = sorted(codes, key=lambda each: 201 not in each)
+        assert {201} <= done <= {201, *refusals - {409}}, codes
+        assert refused <= refusals, codes
         assert ("cancellation" in documents(database, order)) != ("dispatch" in documents(database, order))
 
 
@@ -156,14 +158,16 @@ def test_refunds_in_parts_never_exceed_what_was_paid(
     assert sum(refund["total"]["amount"] for refund in refunds) == order["total"]["amount"]
 
 
-def test_many_refunds_at_once_stay_within_the_payment(shop: Shop, order: dict[str, Any]) -> None:
+def test_many_refunds_at_once_stay_within_the_payment(
+    shop: Shop, order: dict[str, Any], refusals: set[int]
+) -> None:
     staff = clone(shop.admin)
     path = f"/v1/admin/orders/{order['orderid']}/refunds"
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda _: shop.post(staff, path, {"amount": 1000}), range(6)))
     codes = sorted(answer.status_code for answer in answers)
     assert codes.count(201) <= 2
-    assert set(codes) <= {201, 409}
+    assert set(codes) <= {201, *refusals}
     found = shop.get(shop.admin, f"/v1/orders/{order['orderid']}").json()
     assert sum(refund["total"]["amount"] for refund in found["refunds"]) == 1000 * codes.count(201)
 

@@ -188,7 +188,7 @@ def test_a_receipt_is_of_an_approved_return_and_of_no_more_than_was_requested(
 
 
 def test_staff_who_receive_the_same_return_at_once_pay_it_back_once(
-    shop: Shop, customer: Person, kettle: str
+    shop: Shop, customer: Person, kettle: str, refusals: set[int]
 ) -> None:
     for _ in range(3):
         order = delivered(shop, shop.placed(customer, {kettle: 3}))
@@ -204,8 +204,9 @@ def test_staff_who_receive_the_same_return_at_once_pay_it_back_once(
                 )
             )
         codes = [answer.status_code for answer in answers]
-        assert sorted(codes) == [201] * 3 + [409] * 3, codes
-        assert codes in ([201, 409] * 3, [409, 201] * 3)
+        done, refused = sorted((codes[::2], codes[1::2]), key=lambda each: 201 not in each)
+        assert {201} <= set(done) <= {201, *refusals - {409}}, codes
+        assert set(refused) <= refusals, codes
         assert len(seen(shop, order)["refunds"]) == 1
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from services.users.actions.staff import create_admin
 from services.users.dependencies import open_dependencies
 from services.users.settings import Settings
+from shared.database import LONG_TIMEOUT
 from shared.errors import AisleError
 from shared.settings import BadSettings, load
 
@@ -29,7 +30,7 @@ def main() -> int:
 def _create_admin() -> str:
     settings = load(Settings, os.environ)
     email, file = os.environ["ADMIN_EMAIL"], Path(os.environ["ADMIN_PASSWORD_FILE"])
-    done = create_admin(open_dependencies(settings), email, file.read_text().strip())
+    done = create_admin(open_dependencies(settings, LONG_TIMEOUT), email, file.read_text().strip())
     return f"{email} {done}."
 
 

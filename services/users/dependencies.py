@@ -15,7 +15,7 @@ from services.users.store import UserStore
 from shared.audit import AuditTrail
 from shared.background import Background
 from shared.client import ServiceClient
-from shared.database import open_server
+from shared.database import TIMEOUT, open_server
 from shared.email_writer import EmailWriter
 from shared.import_progress import ImportProgress
 from shared.limits import Limits
@@ -75,11 +75,11 @@ def open_job_dependencies(settings: JobSettings) -> JobDependencies:
     return JobDependencies(**_for_jobs(settings, open_redis(settings.redis_url)))
 
 
-def open_dependencies(settings: Settings) -> Dependencies:
-    """Nothing is connected to yet; the key files are read. Raises ValueError or OSError for a bad one."""
+def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependencies:
+    """Nothing is connected to yet; the key files are read. `timeout`: seconds for a database call. Raises ValueError or OSError for a bad file."""
     redis = open_redis(settings.redis_url)
     memory, passes, at_once = settings.argon2_memory_kib, settings.argon2_passes, settings.argon2_at_once
-    jobs = _for_jobs(settings, redis)
+    jobs = _for_jobs(settings, redis, timeout)
     return Dependencies(
         **jobs,
         settings=settings,
@@ -97,8 +97,8 @@ def open_dependencies(settings: Settings) -> Dependencies:
     )
 
 
-def _for_jobs(settings: JobSettings, redis: Redis) -> dict[str, Any]:
-    server = open_server(settings)
+def _for_jobs(settings: JobSettings, redis: Redis, timeout: float = TIMEOUT) -> dict[str, Any]:
+    server = open_server(settings, timeout)
     marks = marks_of_people(redis, server.prefix)
     store = UserStore(server, marks.change)
     orders = Orders(ServiceClient("orders", settings.orders_url, settings.service_secret))

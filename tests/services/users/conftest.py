@@ -173,14 +173,14 @@ def deps(environment: dict[str, str], users_url: str) -> JobDependencies:
 @pytest.fixture(scope="module")
 def create_admin(
     environment: dict[str, str], users_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[], tuple[int, str]]:
-    """create_admin() runs the command: its exit code, and what it printed."""
+) -> Callable[..., tuple[int, str]]:
+    """create_admin(**environment) runs the command: its exit code, and what it printed."""
     folder, runs = tmp_path_factory.mktemp("admin"), itertools.count()
     file = folder / "password"
     file.write_text(ADMIN[1] + "\n")
     env = {**environment, "ADMIN_EMAIL": ADMIN[0], "ADMIN_PASSWORD_FILE": str(file)}
     command = [sys.executable, "-m", "services.users", "create-admin"]
-    return lambda: ended_forked(command, folder / f"log-{next(runs)}", env)
+    return lambda **other: ended_forked(command, folder / f"log-{next(runs)}", env | other)
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from services.users.documents import auth_id
 from services.users.security.keys import load_keys
+from shared.database import TIMEOUT
+from tests.forwarding import Forward, Response, forwarding
 from tests.patience import patient
 from tests.processes import ROOT
 from tests.services.users.conftest import ADMIN, PASSWORD, log_in
@@ -17,6 +20,22 @@ def test_the_command_may_be_repeated(admin, create_admin):
     code, printed = create_admin()
     assert (code, "is admin already" in printed) == (0, True)
     assert ADMIN[1] not in printed
+
+
+def test_the_command_waits_for_a_plan_whose_rates_are_used_up(admin, create_admin, couch_url):
+    """As at a first start, where everything asks the database at once."""
+    refused: list[float] = []
+
+    def answer(_method: str, _path: str, _body: bytes, forward: Forward) -> Response:
+        refused.append(time.monotonic())
+        if refused[-1] - refused[0] > 2 * TIMEOUT:
+            return forward()
+        said = b'{"error":"too_many_requests","reason":"You\'ve exceeded your current limit of 5 requests per second."}'
+        return 429, {"Content-Type": "application/json"}, said
+
+    with forwarding(couch_url, answer) as url:
+        code, printed = create_admin(COUCH_URL=url)
+    assert (code, "is admin already" in printed) == (0, True), printed
 
 
 def test_a_key_is_made_once_and_readable_by_its_owner_only(tmp_path):

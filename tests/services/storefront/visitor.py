@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from tests.patience import MAX_PAUSE, PATIENCE_SECONDS
+from tests.throttled import asked_again
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
@@ -148,6 +149,14 @@ class _Stay(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def _opened(opener: urllib.request.OpenerDirector, request: urllib.request.Request) -> Page:
+    try:
+        with opener.open(request, timeout=20) as answer:
+            return Page(answer.url, answer.status, dict(answer.headers), answer.read())
+    except urllib.error.HTTPError as error:
+        return Page(error.url, error.code, dict(error.headers), error.read())
+
+
 class Visitor:
     """Walks the shop at `base`; `.page` is where it is. Says with each form where it comes from, as browsers do."""
 
@@ -185,12 +194,8 @@ class Visitor:
             else urllib.parse.urljoin(self.base, path)
         )
         headers = ({"Origin": self.base} if method == "POST" else {}) | (headers or {})
-        request = urllib.request.Request(url, body, headers, method=method)
-        try:
-            with (self._opener if follow else self._staying).open(request, timeout=20) as answer:
-                page = Page(answer.url, answer.status, dict(answer.headers), answer.read())
-        except urllib.error.HTTPError as error:
-            page = Page(error.url, error.code, dict(error.headers), error.read())
+        opener = self._opener if follow else self._staying
+        page = asked_again(lambda: _opened(opener, urllib.request.Request(url, body, headers, method=method)))
         if "html" in page.headers.get("Content-Type", "") and "Content-Encoding" not in page.headers:
             reader = _Reader(page)
             reader.feed(page.body.decode())

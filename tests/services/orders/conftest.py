@@ -92,7 +92,8 @@ class Shop:
 
     def stock(self, productid: str) -> int:
         """The exact level, out of the stock's ledger."""
-        return self.admin.get(f"{self.products}/v1/products/{productid}/stock", timeout=30).json()["stock"]
+        path = f"{self.products}/v1/products/{productid}/stock"
+        return patient(lambda: self.admin.get(path, timeout=30)).json()["stock"]
 
     def order(
         self, person: requests.Session, items: dict[str, int], key: str = "", **more: Any

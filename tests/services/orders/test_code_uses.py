@@ -102,11 +102,12 @@ def test_a_cancelled_order_gives_the_use_back(shop: Shop, customer: Person) -> N
 
 
 def test_what_a_customer_gave_back_is_no_use_for_others(
-    shop: Shop, customer: Person, deps: Dependencies
+    shop: Shop, customer: Person, deps: Dependencies, holds: Holds
 ) -> None:
     """A use that is free again for one customer is none of the promotion's slots, and hides none."""
     ten, product, other = code(), shop.product(price=1000), shop.customer()
     made = promotion(shop, codes=[ten], limit=1, per_customer=3)
+    holds(lambda: quoted(shop.orders, {product: 1}, ten).ok)
     order = shop.placed(other, {product: 1}, codes=[ten])
     assert shop.post(other, f"/v1/orders/{order['orderid']}/cancellation", {"reason": ""}).ok
     assert [slot["number"] for slot in deps.promotions.free_uses(made["id"], count=9)] == [1]

@@ -195,7 +195,11 @@ class Visitor:
         )
         headers = ({"Origin": self.base} if method == "POST" else {}) | (headers or {})
         opener = self._opener if follow else self._staying
-        page = asked_again(lambda: _opened(opener, urllib.request.Request(url, body, headers, method=method)))
+
+        def opened() -> Page:
+            return _opened(opener, urllib.request.Request(url, body, headers, method=method))
+
+        page = asked_again(opened) if method == "GET" else opened()
         if "html" in page.headers.get("Content-Type", "") and "Content-Encoding" not in page.headers:
             reader = _Reader(page)
             reader.feed(page.body.decode())

@@ -3,8 +3,8 @@
 A number is a document with a fixed id, which one writer alone can write. What a number is for asks for it first, under a fixed id of
 its own, and notes the last number of that moment; whoever issues it then goes through the numbers after that one, takes the first that
 is free, and stops at one that it has already. So of several that issue the same thing at once, or after one that died, all come to
-the one number it has, and no number is left behind. What too few nodes of a
-cluster took (202) is taken back: at the others the number may be another one's.
+the one number it has, and no number is left behind. What too few nodes of a cluster took (202) is taken back: at the others the
+number may be another one's.
 """
 
 from contextlib import suppress

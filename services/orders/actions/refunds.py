@@ -155,7 +155,7 @@ def refund_of(
 ) -> Refund:
     """The next refund of an order, by number; `returned` are the taxes of its goods, `lines` the goods that no return names, `exchange`
     what of it pays for others. About an imported order nobody gets an e-mail, `notify` or not."""
-    number = max((each["number"] for each in found.refunds), default=0) + 1
+    number = found.last_number("refund") + 1
     parts = _credits(found, amount, store_credit_of)
     by_hand = is_manual(found.require_payment()) and amount["amount"] > paid_by_credits(parts)
     return REFUND.build(

@@ -171,7 +171,7 @@ class OrderDocuments:
         return self.last_number("decision") + 1
 
     def last_number(self, chain: str) -> int:
-        """Of `decision`, `decision2`, ... or `dispatch`, `dispatch2`, ...; 0 before the first."""
+        """Of `decision`, `decision2`, ... or `refund1`, `refund2`, ...; 0 before the first."""
         return max(numbered(self._by_key, chain), default=0)
 
     @property

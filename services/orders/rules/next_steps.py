@@ -9,16 +9,12 @@ def next_keys(found: OrderDocuments) -> list[str]:
     """Keys of the documents that would come next, each of which changes what may be done with the order."""
     returns = found.order_returns
     ended = {each.reference for each in returns if each.receipt or each.end}
-    number = {
-        "refund": max((each["number"] for each in found.refunds), default=0) + 1,
-        "returnrequest": max((each.number for each in returns), default=0) + 1,
-    }
     keys = [
         *(["payment"] if found.payment is None else []),
         *(["cancellation"] if found.cancellation is None else []),
         *(numbered_key(chain, found.last_number(chain) + 1) for chain in ("decision", "dispatch")),
         *(numbered_key("delivery", each.number) for each in found.parcels if each.delivery is None),
-        *(f"{kind}{last}" for kind, last in number.items()),
+        *(f"{chain}{found.last_number(chain) + 1}" for chain in ("refund", "returnrequest")),
     ]
     for each in returns:
         if each.reference not in ended:

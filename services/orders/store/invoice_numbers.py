@@ -7,12 +7,14 @@ the one number it has, and no number is left behind. What too few nodes of a clu
 number may be another one's.
 """
 
-from contextlib import suppress
+from collections.abc import Sequence
+from typing import cast
 
 from services.orders.declarations.invoices import IssuedNumber, NumberRequest
 from services.orders.documents import ISSUED_NUMBER, issued_number_key, issued_numbers_partition
+from services.orders.store import quorum_writes
 from shared.clock import timestamp
-from shared.couch import Database, NoSuchDocument, UpdateConflict
+from shared.couch import Database
 from shared.couch.quorum import revisions
 from shared.errors import Unavailable
 
@@ -38,19 +40,19 @@ class InvoiceNumbers:
         for _ in range(MAX_TRIES):
             for issued in self._from(request, number):
                 if _is_for(issued, request):
-                    self._check_alone(issued)
+                    self._check_alone(issued["_id"], request)
                     return issued["number"]
                 number = issued["number"] + 1
             if self._write(request, number):
                 return number
         raise Unavailable("Too many invoices are issued at once; try again.", retry_after=1)
 
-    def _check_alone(self, issued: IssuedNumber) -> None:
+    def _check_alone(self, docid: str, request: NumberRequest) -> None:
         """A list is one node's copy, which may have kept what the others refuse; 1 read, none where there is one copy. Raises Unavailable."""
         if self._database.copies == 1:
             return
-        found = revisions(self._database, issued["_id"])
-        if len(found) != 1 or found[0].get("orderid") != issued["orderid"]:
+        found = cast(Sequence[IssuedNumber], revisions(self._database, docid))
+        if len(found) != 1 or not _is_for(found[0], request):
             raise Unavailable("The database does not know yet whose this number is; try again.")
 
     def _from(self, request: NumberRequest, number: int) -> list[IssuedNumber]:
@@ -73,8 +75,7 @@ class InvoiceNumbers:
         if written.error not in (None, "conflict"):
             raise Unavailable(f"No invoice number could be had: {written.error}.")
         if written.rev and written.accepted:
-            with suppress(NoSuchDocument, UpdateConflict):
-                self._database.delete(written.id, written.rev)
+            quorum_writes.take_back(self._database, written.id, written.rev)
             raise Unavailable("Too few database nodes answer to number this; try again.", retry_after=2)
         return written.error is None
 

@@ -1,7 +1,6 @@
 """Reads and writes of orders: O1 to O4, and documents that are added once."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from services.orders.declarations.order import Order, OrderLineItem, PaymentCustomer
@@ -29,6 +28,7 @@ from services.orders.rules.archive import header_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.next_steps import next_keys
 from services.orders.rules.progress import Progress, progress_of
+from services.orders.store import quorum_writes
 from shared.couch import (
     HIGHEST_KEY,
     Database,
@@ -82,8 +82,7 @@ class OrderStore:
         except UpdateConflict:
             return cast(D, self._database.get(new["_id"])), False
         except TooFewNodes as unsure:
-            with suppress(NoSuchDocument, UpdateConflict):
-                self._database.delete(new["_id"], unsure.rev)
+            quorum_writes.take_back(self._database, new["_id"], unsure.rev)
             raise
         return cast(D, new), True
 

@@ -1,7 +1,6 @@
 """Codes and the slots of promotions: who may use one is decided by who writes its document first."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from typing import cast
 
 from services.orders.declarations.promotions import CodeClaim, PromotionUse, SlotChoice
@@ -17,7 +16,7 @@ from services.orders.documents import (
 )
 from services.orders.store import quorum_writes
 from shared.clock import timestamp
-from shared.couch import Database, Document, NoSuchDocument, UpdateConflict, Written
+from shared.couch import Database, Document, UpdateConflict, Written
 from shared.couch.quorum import confirm, revisions
 from shared.errors import Unavailable
 
@@ -102,8 +101,7 @@ class PromotionStore:
         stored = self._database.get_many(list(by_id), conflicts=True)
         contested = {docid for docid, doc in stored.items() if "_conflicts" in doc}
         for docid in contested:
-            with suppress(NoSuchDocument, UpdateConflict):
-                self._database.delete(docid, by_id[docid]["_rev"])
+            quorum_writes.take_back(self._database, docid, by_id[docid]["_rev"])
         certain = [use for docid, use in by_id.items() if docid not in contested]
         written = self._write(certain)
         if any(row.accepted for row in written):
@@ -128,8 +126,7 @@ class PromotionStore:
         leaves = cast(Sequence[PromotionUse], revisions(self._database, use["_id"]))
         for leaf in leaves if len(leaves) > 1 else ():
             if _is_of(leaf, use["orderid"]):
-                with suppress(NoSuchDocument, UpdateConflict):
-                    self._database.delete(leaf["_id"], leaf["_rev"])
+                quorum_writes.take_back(self._database, leaf["_id"], leaf["_rev"])
 
 
 def _is_of(use: PromotionUse, orderid: str) -> bool:

@@ -27,8 +27,7 @@ def put(database: Database, doc: Document) -> str:
     own = [leaf for leaf in leaves if _content(leaf) == _content(doc)]
     if len(leaves) > 1 or "_rev" not in doc:
         for leaf in own:
-            with suppress(NoSuchDocument, UpdateConflict):
-                database.delete(leaf["_id"], leaf["_rev"])
+            take_back(database, leaf["_id"], leaf["_rev"])
     if row.error == "conflict":
         raise UpdateConflict(f"{doc['_id']} was changed by another request first.", document=doc["_id"])
     raise Unavailable(
@@ -42,6 +41,12 @@ def put_new(database: Database, docs: Sequence[Document]) -> list[Doc]:
     return [
         {**doc, "_rev": row.rev} for doc, row in zip(docs, rows, strict=True) if row.rev and not row.accepted
     ]
+
+
+def take_back(database: Database, docid: str, rev: str) -> None:
+    """Removes a version that too few nodes took, or that one node kept though the others refused it; nothing where it is gone. 1 write."""
+    with suppress(NoSuchDocument, UpdateConflict):
+        database.delete(docid, rev)
 
 
 def _content(doc: Document) -> dict[str, Any]:

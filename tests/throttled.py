@@ -5,10 +5,9 @@ client does what that asks of it: it waits and sends the request again. Any othe
 back, fails the test that got it.
 """
 
-import os
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Final
 
 import requests
 
@@ -17,19 +16,8 @@ ASKED_AGAIN_FOR: Final = 180.0
 DATABASE_PAUSE: Final = 0.3
 """Cloudant's own 429 says no time to wait."""
 MAX_PAUSE: Final = 5.0
-PAGE_ASKED_AGAIN_FOR: Final = 30.0
 
 Send = Callable[..., requests.Response]
-
-
-class Answered(Protocol):
-    """What a client that is not of `requests` was answered."""
-
-    status: int
-    headers: Mapping[str, str]
-
-
-A = TypeVar("A", bound=Answered)
 
 
 class DishonestRefusal(AssertionError):
@@ -51,19 +39,6 @@ def ask_again() -> None:
         return answer
 
     requests.Session.send = send  # type: ignore[method-assign]
-
-
-def asked_again(send: Callable[[], A]) -> A:
-    """What `send` is answered; with COUCH_PLAN sent again, as a visitor loads a page again, while that is a 503 that says when to come back."""
-    ends = time.monotonic() + PAGE_ASKED_AGAIN_FOR
-    answer = send()
-    while os.environ.get("COUCH_PLAN") and answer.status == 503 and time.monotonic() < ends:
-        wait = answer.headers.get("Retry-After", "")
-        if not wait.isdigit():
-            break
-        time.sleep(min(float(wait), MAX_PAUSE))
-        answer = send()
-    return answer
 
 
 def pause_after(answer: requests.Response) -> float | None:

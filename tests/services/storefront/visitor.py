@@ -1,7 +1,7 @@
 """A person with a browser that has no JavaScript: cookies, links, forms, and the page's text."""
 
 import http.cookiejar
-import time
+import os
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -9,9 +9,10 @@ import uuid
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from tests.patience import MAX_PAUSE, PATIENCE_SECONDS
-from tests.throttled import asked_again
+from tests.patience import patient
 
+LOADED_AGAIN_FOR = 30.0
+"""Seconds for which a page is loaded again under the rates of a plan (`tests.throttled`), as a person does who is asked to come back."""
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
 
@@ -40,6 +41,10 @@ class Page:
     sources: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     text: str = ""
+
+    @property
+    def status_code(self) -> int:
+        return self.status
 
     @property
     def path(self) -> str:
@@ -172,12 +177,7 @@ class Visitor:
 
     def get_patiently(self, path: str) -> Page:
         """The page, asked again while it is a 503 that says when to come back, as those of a busy database are."""
-        ends = time.monotonic() + PATIENCE_SECONDS
-        while (page := self.get(path)).status == 503 and "Retry-After" in page.headers:
-            if time.monotonic() > ends:
-                break
-            time.sleep(min(float(page.headers["Retry-After"]), MAX_PAUSE))
-        return page
+        return patient(lambda: self.get(path))
 
     def send(
         self,
@@ -199,7 +199,8 @@ class Visitor:
         def opened() -> Page:
             return _opened(opener, urllib.request.Request(url, body, headers, method=method))
 
-        page = asked_again(opened) if method == "GET" else opened()
+        is_loaded_again = method == "GET" and bool(os.environ.get("COUCH_PLAN"))
+        page = patient(opened, LOADED_AGAIN_FOR) if is_loaded_again else opened()
         if "html" in page.headers.get("Content-Type", "") and "Content-Encoding" not in page.headers:
             reader = _Reader(page)
             reader.feed(page.body.decode())

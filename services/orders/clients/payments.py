@@ -48,6 +48,12 @@ class ProviderUnavailable(Unavailable):
     code, title = "payment_provider_unavailable", "The payment provider does not answer"
 
 
+class NoSuchPage(AisleError):
+    """The provider knows no page by this reference: it is of another account of the shop's, or of its test mode."""
+
+    code, title = "payment_provider_refused", "The payment provider refused our request"
+
+
 @dataclass(frozen=True)
 class FailedRefund:
     """`total` of the refund with this `reference` of ours has not arrived; `ref` is the provider's."""
@@ -184,7 +190,7 @@ class HostedProvider(Protocol):
         PaymentClosed when the page has ended, ProviderUnavailable."""
 
     def outcome(self, purchase: Purchase, ref: str) -> Outcome:
-        """What has become of the page; changes nothing."""
+        """What has become of the page; changes nothing. Raises NoSuchPage."""
 
     def complete(self, purchase: Purchase, ref: str) -> Outcome:
         """The same, after carrying out a payment that the customer has approved, where the provider leaves that to the shop."""

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from services.orders.clients.payments import (
     Capture,
     Charge,
+    NoSuchPage,
     Outcome,
     PageState,
     PaymentClosed,
@@ -31,6 +32,7 @@ SESSIONS, INTENTS, CUSTOMERS = "/v1/checkout/sessions", "/v1/payment_intents", "
 _CHARGE: Final = "payment_intent.latest_charge"
 MAX_SAVED: Final = 10
 _SHOWN_AGAIN: Final = frozenset({"always", "limited"})
+_UNKNOWN: Final = "resource_missing"
 _FAILED: Final = frozenset({"requires_payment_method", "canceled"})
 
 
@@ -115,7 +117,7 @@ class StripeCheckout:
         try:
             self._api.delete(f"{CUSTOMERS}/{quote(ref, safe='')}")
         except StripeRefused as refusal:
-            if refusal.extra.get("provider_code") != "resource_missing":
+            if refusal.extra.get("provider_code") != _UNKNOWN:
                 raise
 
     def _session(self, purchase: Purchase) -> Json:
@@ -137,7 +139,12 @@ class StripeCheckout:
             return None
 
     def _found(self, ref: str) -> Json:
-        return self._api.get(f"{SESSIONS}/{quote(ref, safe='')}", **{"expand[]": _CHARGE})
+        try:
+            return self._api.get(f"{SESSIONS}/{quote(ref, safe='')}", **{"expand[]": _CHARGE})
+        except StripeRefused as refusal:
+            if refusal.extra.get("provider_code") != _UNKNOWN:
+                raise
+            raise NoSuchPage(f"Stripe knows no session {ref}.") from refusal
 
     def _searched(self, purchase: Purchase) -> Outcome:
         """By the payment intent, which Stripe makes when a customer pays."""

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import requests
 
-from services.orders.actions import fulfilment
+from services.orders.actions import fulfilment, webhooks
 from services.orders.actions.checkout import place_order
 from services.orders.actions.intents import Buyer
-from services.orders.clients.payments import ProviderUnavailable
+from services.orders.clients.payments import PaymentEvent, ProviderUnavailable
 from services.orders.clients.signatures import sign
 from services.orders.dependencies import Dependencies
 from services.orders.rules.identity import orderid_for
@@ -130,6 +130,32 @@ def test_the_webhook_alone_pays_the_order_once(
     assert "cancellation" not in docs
 
 
+def test_an_event_of_a_session_that_stripe_does_not_know_changes_nothing_and_is_not_sent_again(
+    shop: Shop, customer: Person, stripe: StripeStandIn, caplog: pytest.LogCaptureFixture, deps: Dependencies
+) -> None:
+    """Rightly signed: one secret serves two accounts, or an account's test mode besides. Stripe repeats for days what is not answered 2xx."""
+    order = placed(shop, customer, {shop.product(): 1})
+    [session] = stripe.checkout.of(order["orderid"])
+    foreign = {
+        "type": "checkout.session.completed",
+        "data": {
+            "object": {
+                "id": "cs_unknown",
+                "object": "checkout.session",
+                "metadata": {"orderid": order["orderid"]},
+            }
+        },
+    }
+    answer = tell(shop, foreign)
+    assert (answer.status_code, answer.json()) == (200, {"status": "received"}), answer.text
+    webhooks.payment_event(deps, "stripe", PaymentEvent(order["orderid"], foreign["type"], "cs_unknown"))
+    assert "Stripe knows no session cs_unknown" in caplog.text
+    assert order_of(shop, customer, order["orderid"])["status"] == "placed"
+    stripe.checkout.pay(session["id"])
+    assert tell(shop, events_of(stripe, order["orderid"])[-1]).status_code == 200
+    assert order_of(shop, customer, order["orderid"])["status"] == "paid"
+
+
 def test_an_event_that_is_not_stripes_is_refused(shop: Shop, customer: Person, stripe: StripeStandIn) -> None:
     order = placed(shop, customer, {shop.product(): 1})
     forged = {
@@ -139,7 +165,6 @@ def test_an_event_that_is_not_stripes_is_refused(shop: Shop, customer: Person, s
         },
     }
     assert tell(shop, forged, "whsec_another").status_code == 401
-    assert tell(shop, forged).status_code >= 400
     assert order_of(shop, customer, order["orderid"])["status"] == "placed"
 
 

@@ -205,8 +205,13 @@ class Database:
 
     @property
     def copies(self) -> int:
-        """How many nodes hold each document: where it is one, whatever was written is in every later answer."""
+        """How many nodes hold each document."""
         return self._client.copies(self.name)
+
+    @property
+    def has_one_copy(self) -> bool:
+        """Whether one node holds each document: whatever was written is in every later answer then."""
+        return self.copies == 1
 
     def information(self) -> dict[str, Any]:
         facts: dict[str, Any] = self._client.call("get_database_information", db=self.name)

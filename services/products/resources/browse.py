@@ -318,15 +318,17 @@ def _sold_together(docs: Sequence[Product], context: PriceContext, language: str
 
 def _product(productid: str, deps: Dependencies) -> Product:
     """The product that may be shown to who asks: to staff, who may just have saved it, as most nodes have it. Raises NoSuchProduct."""
+    is_staff = _is_staff(user_at_hand())
     try:
-        if deps.catalogue.has_one_copy or not _is_staff(user_at_hand()):
+        if deps.catalogue.has_one_copy or not is_staff:
             doc = deps.catalogue.by_productid(productid)
         else:
             depends_on_more()
             doc = deps.catalogue.by_productid_on_most_nodes(productid)
     except NoSuchDocument:
         raise NoSuchProduct(f"There is no product {productid}.") from None
-    if not (is_public(doc) or _is_staff(optional_user())):
+    if not (is_staff or is_public(doc)):
+        optional_user()  # a token that is over is refused: its owner may be staff
         raise NoSuchProduct(f"There is no product {productid}.")
     return doc
 

@@ -360,7 +360,7 @@ class Catalogue:
     @property
     def has_one_copy(self) -> bool:
         """Whether one node holds each document: whatever was written is in every later answer then."""
-        return self._database.copies == 1
+        return self._database.has_one_copy
 
     def changes(self, since: str, limit: int) -> Changes:
         """Ids of what changed since a place in the changes feed, for the worker. 1 read."""

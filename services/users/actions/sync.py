@@ -106,7 +106,7 @@ def _listed(deps: Dependencies, user: User, orders: Orders | None) -> tuple[Snap
 def _is_up_to_date(deps: Dependencies, snapshot: Snapshot, before: Told) -> bool:
     """Whether what is new in the list is so on most nodes. A list is one node's copy: one that is behind would have devices delete what
     was written last, or put back what was there before."""
-    if deps.store.database.copies == 1:
+    if deps.store.database.has_one_copy:
         return True
     new = [docid for docid, entry in snapshot.told.entries.items() if entry is not before.entries.get(docid)]
     keys = [ACCOUNT if docid == PROFILE else docid for docid in new if not docid.startswith(ORDER_PREFIX)]
@@ -118,7 +118,7 @@ def _is_up_to_date(deps: Dependencies, snapshot: Snapshot, before: Told) -> bool
 def check_told(deps: Dependencies, snapshot: Snapshot) -> None:
     """Before a revision is called missing: what most nodes say was told. 1 read on a cluster. Raises Unavailable while the node that lists the
     documents is behind; a device would never ask for that revision again."""
-    if deps.store.database.copies > 1:
+    if not deps.store.database.has_one_copy:
         stored = SYNC_STATE.typed(deps.store.of_user(snapshot.userid, STATE_KEY))
         if stored is not None and stored["sequence"] > snapshot.told.sequence:
             raise _behind()

@@ -22,7 +22,7 @@ def correct(
     The codes stay the same, so an earlier recipient has them, too. Raises NoGiftCards, NoRecipient once the customer was erased,
     NotPossible of a cancelled order, UpdateConflict, Unavailable.
     """
-    orderid, customer = found.order["orderid"], found.customer
+    customer = found.customer
     if not bought_gift_cards(found):
         raise NoGiftCards("This order has bought no gift cards.")
     if customer is None or not customer["email"]:
@@ -30,9 +30,7 @@ def correct(
     if found.is_being_cancelled or found.cancellation is not None:
         raise NotPossible("The order was cancelled, and its gift cards are empty.", order_status=found.status)
     if (changed := corrected(customer, email, name, timestamp())) is not None:
-        deps.orders.replace(changed)
-        found = deps.orders.order(orderid)
+        found = found.with_document(deps.orders.replace(changed))
     if found.of_type(GIFT_CARDS_SENT.name):
-        send_again(deps, found, GIFT_CARDS, actor, id)
-        found = deps.orders.order(orderid)
+        found = found.with_document(send_again(deps, found, GIFT_CARDS, actor, id))
     return found

@@ -7,6 +7,7 @@ from typing import Any
 from services.orders.actions import gift_cards
 from services.orders.actions.carrier_rates import carrier_rates
 from services.orders.actions.planned_uses import PlannedUses, check_uses, plan_uses, shopper
+from services.orders.actions.promotions import with_typed_codes
 from services.orders.actions.taxes import tax_step
 from services.orders.declarations.credits import CreditPayment
 from services.orders.declarations.order import ORDER_CONTENT
@@ -243,6 +244,7 @@ def _quote(
         keys, currency=body.get("currency"), group=buyer.group, language=body.get("language", ""), costs=True
     )
     terms, moment = deps.terms, timestamp()
+    terms = with_typed_codes(deps, terms, body.get("codes", []))
     who = shopper(deps, terms.promotions, buyer.userid, buyer.group, body.get("codes", []), moment)
     request = QuoteRequest(
         body["items"],

@@ -122,12 +122,13 @@ def _has_use_left(deps: Dependencies, promotion: Promotion, email: str) -> bool:
 
 
 def _free_uses(deps: Dependencies, promotion: str, limit: int) -> list[PromotionUse]:
-    """Where few are left of those that there are, more are added first, up to the limit."""
+    """Where few are left of those that there are, more are added first, up to the limit. 1 partition query, and on a cluster 1 read where
+    that finds none: it is of one node's index, which may not have the slots of a new promotion yet, or what was given back."""
     free = deps.promotions.free_uses(promotion, count=CHOICES)
-    if len(free) >= MIN_FREE or limit <= FIRST_SLOTS:
-        return free
-    add_slots(deps, promotion, limit)
-    return deps.promotions.free_uses(promotion, count=CHOICES)
+    if len(free) < MIN_FREE and limit > FIRST_SLOTS:
+        add_slots(deps, promotion, limit)
+        free = deps.promotions.free_uses(promotion, count=CHOICES)
+    return free or deps.promotions.free_uses_behind_list(promotion, count=min(limit, CHOICES))
 
 
 def _customer(deps: Dependencies, email: str) -> str:

@@ -1,5 +1,6 @@
 """Promotions at the desk: a code belongs to one of them, and there are as many slots for its uses as its limit allows."""
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
@@ -7,8 +8,8 @@ from typing import Final
 from services.orders.actions.shop_settings import Problems, SettingKind
 from services.orders.declarations.promotions import CodeClaim
 from services.orders.dependencies import Dependencies
-from services.orders.promotion_settings import PROMOTION_FIELDS, PROMOTION_TYPE
-from services.orders.rules.pricing import normalized
+from services.orders.promotion_settings import PROMOTION_CODE, PROMOTION_FIELDS, PROMOTION_TYPE
+from services.orders.rules.pricing import Terms, normalized, with_promotions
 from services.orders.shop_settings import PROMOTION, setting_id
 from shared.clock import now, parse
 from shared.couch import Doc
@@ -18,10 +19,20 @@ FIRST_SLOTS: Final = 100
 """Made with the promotion; of a larger limit the others follow when they are needed."""
 CLAIM_SECONDS: Final = 60
 """Within so long whoever claims a code has written its promotion."""
+_CAN_BE_CODE: Final = re.compile(PROMOTION_CODE)
 
 
 class CodeTaken(Conflict):
     code, title = "code_taken", "Another promotion has this code"
+
+
+def with_typed_codes(deps: Dependencies, terms: Terms, codes: Sequence[str]) -> Terms:
+    """The terms, with the promotions of those codes that they lack and that were just made: on a cluster they are of one node's list. No call
+    where there is one copy of each document, or they have all; otherwise 1 read for all that they lack, and 1 more for what has one."""
+    unknown = {code for code in map(normalized, codes) if code not in terms.promotions.by_code}
+    claims = deps.promotions.claims_behind_list(sorted(filter(_CAN_BE_CODE.fullmatch, unknown)))
+    ids = sorted({setting_id(PROMOTION, claim["promotion"]) for claim in claims})
+    return with_promotions(terms, deps.shop_settings.get_many(ids)) if ids else terms
 
 
 def used_of(deps: Dependencies, id: str) -> int:

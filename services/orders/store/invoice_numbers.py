@@ -7,15 +7,12 @@ the one number it has, and no number is left behind. What too few nodes of a clu
 number may be another one's.
 """
 
-from collections.abc import Sequence
-from typing import cast
-
 from services.orders.declarations.invoices import IssuedNumber, NumberRequest
 from services.orders.documents import ISSUED_NUMBER, issued_number_key, issued_numbers_partition
 from services.orders.store import quorum_writes
 from shared.clock import timestamp
 from shared.couch import Database
-from shared.couch.quorum import revisions
+from shared.couch.quorum import confirm
 from shared.errors import Unavailable
 
 MAX_TRIES = 100
@@ -40,19 +37,19 @@ class InvoiceNumbers:
         for _ in range(MAX_TRIES):
             for issued in self._from(request, number):
                 if _is_for(issued, request):
-                    self._check_alone(issued["_id"], request)
+                    self._confirm(issued["_id"], request)
                     return issued["number"]
                 number = issued["number"] + 1
             if self._write(request, number):
                 return number
         raise Unavailable("Too many invoices are issued at once; try again.", retry_after=1)
 
-    def _check_alone(self, docid: str, request: NumberRequest) -> None:
-        """A list is one node's copy, which may have kept what the others refuse; 1 read, none where there is one copy. Raises Unavailable."""
-        if self._database.copies == 1:
+    def _confirm(self, docid: str, request: NumberRequest) -> None:
+        """A list is one node's copy, which may have kept what the others refuse, or what is about to be taken back; most nodes decide. 1 read
+        and 1 write, none where there is one copy. Raises Unavailable."""
+        if self._database.has_one_copy:
             return
-        found = cast(Sequence[IssuedNumber], revisions(self._database, docid))
-        if len(found) != 1 or not _is_for(found[0], request):
+        if confirm(self._database, docid, lambda issued: _is_for(issued, request)) is None:
             raise Unavailable("The database does not know yet whose this number is; try again.")
 
     def _from(self, request: NumberRequest, number: int) -> list[IssuedNumber]:

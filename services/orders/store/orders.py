@@ -101,12 +101,12 @@ class OrderStore:
 
     def order(self, orderid: str) -> OrderDocuments:
         """O1: a whole order. 1 partition query; where there are several copies of each document 1 read more, or one for each step that the
-        list lacks: it is one node's copy, and the node may be behind."""
+        list lacks: it is one node's copy, and the node may be behind. Its customer is the one document that changes, and is read with them."""
         found = OrderDocuments(self._database.partition(order_partition(orderid)).all())
-        if self._database.copies == 1 or not found.exists:
+        if self._database.has_one_copy or not found.exists:
             return found
         asked: set[str] = set()
-        while keys := [key for key in next_keys(found) if key not in asked]:
+        while keys := [key for key in ("customer", *next_keys(found)) if key not in asked]:
             asked.update(keys)
             for doc in self._database.get_many([order_key(orderid, key) for key in keys]).values():
                 found = found.with_document(doc)
@@ -115,7 +115,7 @@ class OrderStore:
     def order_behind_list(self, orderid: str) -> Order | None:
         """The document of an order that the list of its partition lacks: a list is one node's copy, which is behind for seconds after the
         node was cut off; a document is what a quorum of nodes has. 1 read, none where there is one copy of each document."""
-        if self._database.copies == 1:
+        if self._database.has_one_copy:
             return None
         try:
             return cast(Order, self._database.get(order_key(orderid, "order")))
@@ -199,9 +199,10 @@ class OrderStore:
         """Of every provider. 1 partition query."""
         return PAYMENT_CUSTOMER.among(self._database.partition(f"customer{userid}").all())
 
-    def replace(self, doc: Document) -> None:
-        """Writes a document anew (with its `_rev`). Raises UpdateConflict."""
-        self._database.put(doc)
+    def replace(self, doc: D) -> D:
+        """Writes a document anew (with its `_rev`); as it is stored. 1 write. Raises UpdateConflict, Unavailable when too few nodes took it."""
+        changed = cast(Document, doc)
+        return cast(D, {**changed, "_rev": quorum_writes.put(self._database, changed)})
 
     def has_ordered(self, userid: str) -> bool:
         """Whether a customer has paid for an order before. 1 global query."""

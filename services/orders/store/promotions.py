@@ -46,10 +46,25 @@ class PromotionStore:
             quorum_writes.put(self._database, {**claim, "_rev": known["_rev"]})
         return None
 
+    def claims_behind_list(self, codes: Sequence[str]) -> list[CodeClaim]:
+        """The claims of codes that the list of settings lacks: a list is one node's copy, which may be behind; a document is what a quorum of
+        nodes has. 1 read where there are any, none where there is one copy of each document."""
+        if not codes or self._database.has_one_copy:
+            return []
+        return CODE_CLAIM.among(self._database.get_many([code_key(code) for code in codes]).values())
+
     def free_uses(self, promotion: str, *, count: int) -> list[PromotionUse]:
         """Slots that no order has, the first ones. 1 partition query."""
         partition = self._database.partition(promotion_partition(promotion))
         return PROMOTION_USE.among(partition.find(FREE_USES, {"number": {"$gt": 0}}, limit=count).items)
+
+    def free_uses_behind_list(self, promotion: str, *, count: int) -> list[PromotionUse]:
+        """Of so many slots, the first ones, those that no order has, as a quorum of nodes says. 1 read, none where there is one copy of each
+        document."""
+        if self._database.has_one_copy:
+            return []
+        docids = [use_key(promotion, number) for number in range(1, count + 1)]
+        return [use for use in self.read(docids).values() if use["free"]]
 
     def uses(self, promotion: str) -> list[PromotionUse]:
         """Every slot. 1 partition query."""

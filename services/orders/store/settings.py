@@ -1,5 +1,6 @@
 """The settings' documents, and the terms of sale that every process holds ready."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from redis import Redis
@@ -32,6 +33,10 @@ class SettingsStore:
             return self._database.get(docid)
         except NoSuchDocument:
             return None
+
+    def get_many(self, docids: Sequence[str]) -> list[Doc]:
+        """Those that there are. 1 read, none for no ids."""
+        return list(self._database.get_many(docids).values())
 
     def put(self, doc: Doc, before: Doc | None) -> Doc:
         """Writes a version, after the one `before` it is kept for good; with its revision. Raises UpdateConflict, Unavailable."""

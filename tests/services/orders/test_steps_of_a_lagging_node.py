@@ -2,16 +2,22 @@
 stand-in for it does so."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import pytest
+import requests
 
-from services.orders.dependencies import Dependencies
+from services.orders.actions import fulfilment
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import order_key
+from services.orders.settings import Settings
+from shared.settings import load
 from tests.forwarding import Forward, Response, as_one_of_three, cut_off, forwarding
+from tests.maildir import read_mail
 from tests.services.orders.conftest import Shop
+from tests.services.orders.test_gift_card_products import gift_card_product, recipient
 from tests.services.orders.test_invoices import invoice_of
 
 PART = {"amount": 1000, "reason": "scratched"}
@@ -20,20 +26,29 @@ PARCEL = {"courier": "Post", "courierid": "P 1"}
 
 @dataclass
 class Node:
-    """In front of the database, one of three. Its lists of an order lack what ends with one of `lacks`; writes of a
-    document whose id has `alone` in it are 202."""
+    """In front of the database, one of three. Its lists of an order lack what ends with one of `lacks`, and have what is in `as_it_was` as it
+    was; writes of a document whose id has `alone` in it are 202, and before that is answered `taken_alone` is called."""
 
     lacks: tuple[str, ...] = ()
     alone: str = ""
+    as_it_was: dict[str, Any] = field(default_factory=dict)
+    taken_alone: Callable[[], None] = lambda: None
 
     def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
         status, headers, content = forward()
         content = as_one_of_three(method, path, content)
-        if self.lacks and "/_partition/order" in path and path.partition("?")[0].endswith("/_all_docs"):
+        if (
+            (self.lacks or self.as_it_was)
+            and "/_partition/order" in path
+            and path.partition("?")[0].endswith("/_all_docs")
+        ):
             found = orjson.loads(content)
             rows = [row for row in found["rows"] if not row["id"].endswith(self.lacks)]
+            for row in rows:
+                row["doc"] = self.as_it_was.get(row["id"], row.get("doc"))
             content = orjson.dumps({**found, "rows": rows})
         if self.alone and path.endswith("/_bulk_docs") and self.alone.encode() in body:
+            self.taken_alone()
             return cut_off(method, path, body, lambda: (status, headers, content))
         unsure = self.alone and self.alone in path and (method, status) == ("PUT", 201)
         return (202 if unsure else status), headers, content
@@ -110,3 +125,63 @@ def test_an_invoice_has_no_number_that_too_few_nodes_took(
     assert (unsure.status_code, unsure.headers.get("Retry-After")) == (503, "2"), unsure.text[:200]
     first, second = (invoice_of(shop, shop.admin, each)["number"] for each in (other, order))
     assert int(second.rpartition("-")[2]) == int(first.rpartition("-")[2]) + 1
+
+
+def test_who_asks_for_the_invoice_while_its_number_is_taken_back_gets_no_number_either(
+    shop: Shop, order: dict[str, Any], behind: str, node: Node
+) -> None:
+    """The number is another order's then."""
+    other, path = shop.placed(shop.customer(), {shop.product(): 1}), f"/v1/orders/{order['orderid']}/invoice"
+    asked = []
+
+    def ask_beside() -> None:
+        node.taken_alone = lambda: None
+        asked.append(ask())
+
+    def ask() -> requests.Response:
+        return shop.admin.get(f"{behind}{path}", headers={"Accept": "application/json"}, timeout=60)
+
+    node.alone, node.taken_alone = "invoicenumbers", ask_beside
+    unsure = ask()
+    node.alone = ""
+    assert [unsure.status_code, *(each.status_code for each in asked)] == [503, 503]
+    numbers = {invoice_of(shop, shop.admin, each)["number"] for each in (other, order)}
+    assert len(numbers) == 2
+
+
+def test_a_corrected_recipient_of_gift_cards_is_answered_and_gets_them(
+    shop: Shop, behind: str, node: Node, deps: Dependencies, couch_url: str, environment: dict[str, str]
+) -> None:
+    """The node lists the customer as they were: the codes went to the old address."""
+    wrong, right, again = recipient(), recipient()["email"], recipient()["email"]
+    placed = shop.placed(shop.customer(), {gift_card_product(shop): 1}, gift_recipient=wrong)
+    customer = deps.orders.database.get(order_key(placed["orderid"], "customer"))
+    node.as_it_was = {customer["_id"]: customer}
+    path = f"{behind}/v1/admin/orders/{placed['orderid']}/gift-recipient"
+    corrected = shop.admin.put(path, json={"email": right}, timeout=30)
+    assert corrected.status_code == 200, corrected.text
+    assert corrected.json()["gift_card_delivery"] == {"email": right, "sent": None}
+    with forwarding(couch_url, node.answer) as url:
+        lagging = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        fulfilment.advance_order(lagging, placed["orderid"])
+    assert [len(read_mail(shop.mail, each)) for each in (wrong["email"], right)] == [0, 1]
+    seen = shop.admin.get(f"{behind}/v1/orders/{placed['orderid']}").json()["gift_card_delivery"]
+    assert (seen["email"], bool(seen["sent"])) == (right, True)
+    corrected = shop.admin.put(path, json={"email": again}, timeout=30)
+    assert corrected.status_code == 200, corrected.text
+    assert corrected.json()["gift_card_delivery"]["email"] == again
+    assert corrected.json()["gift_card_delivery"]["sent"] > seen["sent"]
+    node.as_it_was = {}
+    assert [len(read_mail(shop.mail, each)) for each in (wrong["email"], right, again)] == [0, 1, 1]
+
+
+def test_a_correction_that_too_few_nodes_took_is_not_told_as_made(
+    shop: Shop, behind: str, node: Node
+) -> None:
+    placed = shop.placed(shop.customer(), {gift_card_product(shop): 1}, gift_recipient=recipient())
+    path = f"{behind}/v1/admin/orders/{placed['orderid']}/gift-recipient"
+    node.alone = f"order{placed['orderid']}:customer"
+    unsure = shop.admin.put(path, json={"email": "right@example.com"}, timeout=30)
+    node.alone = ""
+    assert (unsure.status_code, unsure.headers.get("Retry-After")) == (503, "2"), unsure.text
+    assert shop.admin.put(path, json={"email": "right@example.com"}, timeout=30).status_code == 200

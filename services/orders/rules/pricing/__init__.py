@@ -6,7 +6,12 @@ The quote and the checkout both call `quote`, so that what was shown is what is 
 from services.orders.rules.pricing.carriers import Destination
 from services.orders.rules.pricing.discounts import CodeNotValid, CodeUsedUp, Shopper, not_valid, used_up
 from services.orders.rules.pricing.exchanges import exchange_price, offered_line, offered_quote
-from services.orders.rules.pricing.from_settings import address_lines, initial_terms, terms_of
+from services.orders.rules.pricing.from_settings import (
+    address_lines,
+    initial_terms,
+    terms_of,
+    with_promotions,
+)
 from services.orders.rules.pricing.items import (
     MixedCurrencies,
     NoSuchProduct,
@@ -63,4 +68,5 @@ __all__ = [
     "quote",
     "terms_of",
     "used_up",
+    "with_promotions",
 ]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from services.orders.promotion_settings import PROMOTION_FIELDS, PROMOTION_TYPE
 from services.orders.rules.pricing.promotions import (
@@ -13,6 +14,7 @@ from services.orders.rules.pricing.promotions import (
     Percent,
     Promotion,
     promotions,
+    with_newer,
 )
 from services.orders.rules.pricing.rates import (
     Band,
@@ -106,6 +108,12 @@ def terms_of(docs: Sequence[Document], initial: Terms) -> Terms:
             shop.get("customs_contents", MERCHANDISE),
         ),
     )
+
+
+def with_promotions(terms: Terms, docs: Sequence[Document]) -> Terms:
+    """The same terms, with the promotions of these documents as they say."""
+    newer = [_promotion(doc) for doc in PROMOTION_TYPE.among(docs)]
+    return replace(terms, promotions=with_newer(terms.promotions, newer))
 
 
 def address_lines(text: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Promotions as a quote needs them: what each takes off, on which goods, for whom and when."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -118,6 +118,12 @@ def promotions(all: Iterable[Promotion]) -> Promotions:
     found = sorted(all, key=lambda each: (each.active, each.id))
     by_code = {code: promotion for promotion in found for code in promotion.codes}
     return Promotions(tuple(each for each in found if not each.codes and each.active), by_code)
+
+
+def with_newer(known: Promotions, newer: Sequence[Promotion]) -> Promotions:
+    """Those that are known, and in place of what is known of the same ones the newer."""
+    before = {each.id: each for each in (*known.automatic, *known.by_code.values())}
+    return promotions((before | {each.id: each for each in newer}).values())
 
 
 def normalized(code: str) -> str:

@@ -1,6 +1,7 @@
 """Asks a running service what its OpenAPI page allows (and what it does not), and holds it to its word."""
 
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -76,12 +77,13 @@ def keep_contract(
     skip: tuple[str, ...] = (),
     stricter: dict[str, str] | None = None,
     free_text: tuple[str, ...] = (),
+    busy_seconds: float = 0,
 ) -> int:
     """Sends `examples` valid and as many invalid requests to every operation but those labelled in `skip`; how many operations.
 
     `headers_for(case)` gives the credentials of a request. `stricter` names the operations that may refuse what their
     schema allows, and the rule that no schema can say; `free_text` those that read any text line by line and answer what
-    was wrong with each. Raises AssertionError with all that the checks found.
+    was wrong with each. An honest 503 is asked again for `busy_seconds`, where a database node may be behind. Raises AssertionError with all that the checks found.
     """
     schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
     schema.config.checks.negative_data_rejection.expected_statuses = REFUSALS
@@ -96,7 +98,8 @@ def keep_contract(
         asked += 1
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             with suppress(Unsatisfiable):  # an operation that takes nothing can be sent nothing wrong
-                _ask(operation.as_strategy(generation_mode=mode), headers_for, examples, findings)
+                strategy = operation.as_strategy(generation_mode=mode)
+                _ask(strategy, headers_for, examples, busy_seconds, findings)
     for label in (*(stricter or {}), *free_text):
         findings.pop((label, "RejectedPositiveData"), None)
     for label in free_text:
@@ -109,6 +112,7 @@ def _ask(
     strategy: SearchStrategy[Case],
     headers_for: Callable[[Case], dict[str, str]],
     examples: int,
+    busy_seconds: float,
     findings: Findings,
 ) -> None:
     @seed(1)
@@ -125,7 +129,11 @@ def _ask(
             del case.headers[name]  # these speak to the HTTP server, not to the service
         if case.meta and case.meta.generation.mode.is_positive:
             (case.query or {}).pop("cursor", None)  # only one that was given out is good
+        ends = time.monotonic() + busy_seconds
         response = case.call(headers=headers_for(case), timeout=20)
+        while response.status_code == 503 and "retry-after" in response.headers and time.monotonic() < ends:
+            time.sleep(1)
+            response = case.call(headers=headers_for(case), timeout=20)
         try:
             case.validate_response(response, checks=CHECKS)
         except FailureGroup as group:

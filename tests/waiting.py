@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+Holds = Callable[[Callable[[], Any]], None]
 
 Found = TypeVar("Found")
 PAUSE = 0.1
@@ -17,3 +19,15 @@ def eventually(look: Callable[[], Found], seconds: float = GENEROUS_SECONDS) -> 
         assert time.monotonic() < ends, f"not within {seconds:g} s: {found!r}"
         time.sleep(PAUSE)
     return found
+
+
+def holding(*, at_once: bool) -> Holds:
+    """holds(look) checks that `look` gives something: at once, or within a minute."""
+
+    def look_at(look: Callable[[], Any]) -> None:
+        if at_once:
+            assert look()
+        else:
+            eventually(look)
+
+    return look_at

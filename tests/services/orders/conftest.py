@@ -26,7 +26,7 @@ from tests.processes import free_port, run_forked
 from tests.services.orders.easypost_standin import EasyPostStandIn
 from tests.services.orders.stripe_standin import StripeStandIn
 from tests.services.worker.processes import Worker
-from tests.waiting import eventually
+from tests.waiting import Holds, holding
 
 ADMIN = "admin@example.com"
 SETTINGS = {
@@ -41,9 +41,6 @@ SETTINGS = {
     "SWEEP_SECONDS": "2",
     "FOLLOWER_SHARDS": "2",
 }
-
-
-Holds = Callable[[Callable[[], Any]], None]
 
 
 @dataclass(frozen=True)
@@ -236,20 +233,13 @@ def database(server: Server, shop: Shop) -> Database:
 @pytest.fixture(scope="module")
 def refusals(database: Database) -> set[int]:
     """What those are answered who come second at the same moment; on a cluster also 503, where too few nodes took what they sent."""
-    return {409} if database.copies == 1 else {409, 503}
+    return {409} if database.has_one_copy else {409, 503}
 
 
 @pytest.fixture(scope="module")
 def holds(database: Database) -> Holds:
     """holds(look) checks: at once where each document has one copy; on a cluster, where a list is one node's copy, within a minute."""
-
-    def look_at(look: Callable[[], Any]) -> None:
-        if database.copies == 1:
-            assert look()
-        else:
-            eventually(look)
-
-    return look_at
+    return holding(at_once=database.has_one_copy)
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,10 @@ from services.orders.dependencies import Dependencies
 from services.orders.store.dead_letters import DeadLetterStore
 from shared.couch import Database
 from tests.contract import keep_contract
+from tests.patience import patient
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
-from tests.waiting import eventually
+from tests.waiting import Holds, eventually
 
 COURIER_SECRET, SANDBOX_SECRET = "local-courier-webhook-secret", "local-sandbox-webhook-secret"
 PARCEL = {"courier": "post", "courierid": "p1"}
@@ -281,7 +282,7 @@ def test_the_other_services_ask_about_orders(
 
 
 def test_an_erased_person_is_out_of_their_orders_and_the_books_still_add_up(
-    shop: Shop, database: Database, environment: dict[str, str]
+    shop: Shop, database: Database, environment: dict[str, str], holds: Holds
 ) -> None:
     person = shop.customer()
     paid = shop.placed(person, {shop.product(): 1})
@@ -291,21 +292,27 @@ def test_an_erased_person_is_out_of_their_orders_and_the_books_still_add_up(
     assert declined.status_code == 402
     service = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
     url = f"{shop.orders}/v1/internal/users/{person.userid}/anonymise"
-    counts = [requests.post(url, json={}, headers=service, timeout=30).json()["orders"] for _ in range(2)]
-    assert counts == [2, 0]
-    left = [
-        doc
-        for row in database.changes(limit=100_000).rows
-        if (doc := row.doc) and doc.get("userid") == person.userid
-    ]
-    assert left
-    assert not any(person.email in json.dumps(doc) or "High Street" in json.dumps(doc) for doc in left)
+
+    def anonymise() -> int:
+        answer = patient(lambda: requests.post(url, json={}, headers=service, timeout=30))
+        return int(answer.json()["orders"])
+
+    first = anonymise()
+    assert first == 2 or not database.has_one_copy, first
+    holds(lambda: anonymise() == 0)
+
+    def left() -> list[str]:
+        found = [row.doc for row in database.changes(limit=100_000).rows if row.doc]
+        return [json.dumps(doc) for doc in found if doc.get("userid") == person.userid]
+
+    assert left()
+    holds(lambda: not any(person.email in doc or "High Street" in doc for doc in left()))
     order = shop.get(shop.admin, f"/v1/orders/{paid['orderid']}").json()
     assert (order["email"], order["deliveryAddress"], order["total"]) == ("", None, paid["total"])
 
 
 def test_every_endpoint_keeps_its_contract(
-    shop: Shop, order: dict[str, Any], environment: dict[str, str]
+    shop: Shop, order: dict[str, Any], environment: dict[str, str], database: Database
 ) -> None:
     service = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}
     admin = {"Authorization": shop.admin.headers["Authorization"]}
@@ -341,7 +348,11 @@ def test_every_endpoint_keeps_its_contract(
         "POST /v1/admin/stall/cash-ups": "one currency",
     }
     imports = ("POST /v1/admin/orders/import",)
-    assert keep_contract(shop.orders, headers, examples=8, stricter=stricter, free_text=imports) > 20
+    busy = 0 if database.has_one_copy else 20
+    asked = keep_contract(
+        shop.orders, headers, examples=8, stricter=stricter, free_text=imports, busy_seconds=busy
+    )
+    assert asked > 20
 
 
 def test_dead_letters_are_a_list_with_pages(shop: Shop, database: Database) -> None:

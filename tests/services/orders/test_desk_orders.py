@@ -7,7 +7,9 @@ import orjson
 import pytest
 
 from services.orders.dependencies import Dependencies
+from services.orders.documents import DESIGN
 from services.orders.rules.summaries import search_key, search_keys
+from shared.couch import Server
 from tests.services.orders.conftest import Shop, calls
 from tests.waiting import eventually
 
@@ -87,7 +89,10 @@ def history(shop: Shop) -> list[str]:
     return [each["orderid"] for each in reversed(old)]
 
 
-def test_orders_that_wait_behind_thousands_are_on_the_first_page(shop: Shop, history: list[str]) -> None:
+def test_orders_that_wait_behind_thousands_are_on_the_first_page(
+    shop: Shop, history: list[str], server: Server
+) -> None:
+    server.wait_for_indexes(DESIGN)  # each node of a cluster has an index of its own
     first, second = pages(shop, status="paid", to="2019-12-31", **{"from": "2018"})
     assert [row["orderid"] for row in first + second] == history
     assert {row["status"] for row in first} == {"paid"}

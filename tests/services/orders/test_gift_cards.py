@@ -19,8 +19,9 @@ from shared.couch import Database
 from shared.money import money
 from shared.settings import load
 from tests.people import Person
-from tests.services.orders.conftest import Holds, Shop, calls, checkout, clone, insisting
+from tests.services.orders.conftest import Shop, calls, checkout, clone, insisting
 from tests.services.orders.gift_cards import card_of, charged_at, granted, issued, left_on, store_credit_of
+from tests.waiting import Holds
 
 
 def test_a_code_is_shown_once_and_only_its_hash_is_stored(

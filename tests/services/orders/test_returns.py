@@ -11,6 +11,7 @@ import requests
 from services.orders.actions import fulfilment, return_requests
 from services.orders.actions.returns import restock_returns
 from services.orders.dependencies import Dependencies
+from services.orders.documents import order_key
 from services.orders.rules.pricing import ReturnTerms
 from services.orders.rules.progress import Progress, is_finished
 from services.orders.store.orders import row_of
@@ -19,7 +20,7 @@ from shared.couch import Database
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.test_after_sale import delivered
-from tests.waiting import eventually
+from tests.waiting import Holds, eventually
 
 Order = dict[str, Any]
 
@@ -115,23 +116,39 @@ def test_nothing_is_paid_back_before_the_goods_are_here(
 
 
 def test_only_what_can_be_sold_again_is_in_stock_again(
-    shop: Shop, customer: Person, order: Order, kettle: str, deps: Dependencies, database: Database
+    shop: Shop,
+    customer: Person,
+    order: Order,
+    kettle: str,
+    deps: Dependencies,
+    database: Database,
+    holds: Holds,
 ) -> None:
     asked(shop, customer, order, {kettle: 3})
     staff(shop, order, 1, "approval")
     staff(shop, order, 1, "receipt", parcel((kettle, 1, "resaleable"), (kettle, 2, "damaged")))
-    for _ in range(2):
+
+    def restocked() -> bool:
+        """On a cluster the job's node may have the receipt a little later; then the next job restocks."""
         fulfilment.advance_order(deps, order["orderid"])
-    assert shop.stock(kettle) == 98
-    for doc in documents(database, order):
-        if doc["type"] == "restock":  # as after a crash between putting back and writing it down
-            database.delete(doc["_id"], doc["_rev"])
+        found = deps.orders.order(order["orderid"])
+        return bool(found.returns) and found.restocked(found.returns[0])
+
+    holds(restocked)
+    fulfilment.advance_order(deps, order["orderid"])
+    holds(lambda: shop.stock(kettle) == 98)
+    reference = deps.orders.order(order["orderid"]).returns[0]["reference"]
+    restock = database.get(order_key(order["orderid"], f"{reference}restocked"))
+    database.delete(restock["_id"], restock["_rev"])  # as after a crash between putting back and noting it
+    holds(lambda: not deps.orders.order(order["orderid"]).is_restocked(reference))
     restock_returns(deps, deps.orders.order(order["orderid"]))
-    assert shop.stock(kettle) == 98
-    assert seen(shop, order)["returns"][0]["restocked"] is True
+    holds(lambda: shop.stock(kettle) == 98)
+    holds(lambda: seen(shop, order)["returns"][0]["restocked"] is True)
 
 
-def test_an_order_is_returned_once_all_of_it_came_back(shop: Shop, customer: Person, order: Order) -> None:
+def test_an_order_is_returned_once_all_of_it_came_back(
+    shop: Shop, customer: Person, order: Order, holds: Holds
+) -> None:
     goods = {line["productid"]: line["quantity"] for line in order["items"]}
     for number, (productid, quantity) in enumerate(goods.items(), 1):
         found = shop.sent_back(customer, order["orderid"], {productid: quantity})
@@ -139,9 +156,13 @@ def test_an_order_is_returned_once_all_of_it_came_back(shop: Shop, customer: Per
     assert found["returned"] == "whole"
     back = sum(each["total"]["amount"] for each in found["refunds"])
     assert back == order["total"]["amount"] - order["deliveryCharge"]["amount"]
-    listed = shop.get(shop.admin, "/v1/admin/orders?limit=100").json()["items"]
-    row = next(each for each in listed if each["orderid"] == order["orderid"])
-    assert (row["status"], row["returned"], row["open_returns"]) == ("returned", "whole", 0)
+
+    def row() -> tuple[str, str, int] | None:
+        listed = shop.get(shop.admin, "/v1/admin/orders?limit=100").json()["items"]
+        found = [each for each in listed if each["orderid"] == order["orderid"]]
+        return (found[0]["status"], found[0]["returned"], found[0]["open_returns"]) if found else None
+
+    holds(lambda: row() == ("returned", "whole", 0))
 
 
 def test_a_refused_return_says_why_and_blocks_nothing(
@@ -188,7 +209,7 @@ def test_a_receipt_is_of_an_approved_return_and_of_no_more_than_was_requested(
 
 
 def test_staff_who_receive_the_same_return_at_once_pay_it_back_once(
-    shop: Shop, customer: Person, kettle: str, refusals: set[int]
+    shop: Shop, customer: Person, kettle: str, refusals: set[int], holds: Holds
 ) -> None:
     for _ in range(3):
         order = delivered(shop, shop.placed(customer, {kettle: 3}))
@@ -207,20 +228,25 @@ def test_staff_who_receive_the_same_return_at_once_pay_it_back_once(
         done, refused = sorted((codes[::2], codes[1::2]), key=lambda each: 201 not in each)
         assert {201} <= set(done) <= {201, *refusals - {409}}, codes
         assert set(refused) <= refusals, codes
-        assert len(seen(shop, order)["refunds"]) == 1
+        holds(lambda order=order: len(seen(shop, order)["refunds"]) == 1)
 
 
 def test_requests_at_once_are_for_no_more_than_was_bought(
-    shop: Shop, customer: Person, order: Order, kettle: str, refusals: set[int]
+    shop: Shop, customer: Person, order: Order, kettle: str, refusals: set[int], holds: Holds
 ) -> None:
     people = [clone(customer) for _ in range(6)]
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda person: asked(shop, person, order, {kettle: 1}), people))
     codes = [answer.status_code for answer in answers]
     assert set(codes) <= {201, 422} | refusals
-    returns = seen(shop, order)["returns"]
-    assert [each["number"] for each in returns] == list(range(1, codes.count(201) + 1))
-    assert sum(line["quantity"] for each in returns for line in each["lines"]) <= 3
+
+    def returns() -> list[Order]:
+        return list(seen(shop, order)["returns"])
+
+    holds(lambda: len(returns()) == codes.count(201))
+    if 503 not in codes:  # what was taken back may leave its number free
+        assert [each["number"] for each in returns()] == list(range(1, codes.count(201) + 1))
+    assert sum(line["quantity"] for each in returns() for line in each["lines"]) <= 3
 
 
 def test_returns_are_paid_back_to_the_penny_in_whatever_order_they_come(shop: Shop, customer: Person) -> None:

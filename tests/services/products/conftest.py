@@ -22,6 +22,7 @@ from services.products.documents import DESIGN
 from services.products.settings import Settings
 from shared.couch import Server
 from shared.settings import load
+from tests.waiting import Holds, holding
 
 KEY = Ed25519PrivateKey.generate()
 SEARCHED = ("/v1/products", "/v1/products/suggest")
@@ -220,6 +221,12 @@ def shop(prepared: Callable, service: Callable, neighbours: Neighbours) -> Shop:
 def deps(shop: Shop, environment: dict[str, str]) -> Dependencies:
     """What the products service acts with, as the worker opens it, in this process."""
     return open_as_worker(environment)
+
+
+@pytest.fixture(scope="module")
+def holds(deps: Dependencies) -> Holds:
+    """holds(look) checks: at once where each document has one copy; on a cluster, where a list is one node's copy, within a minute."""
+    return holding(at_once=deps.catalogue.has_one_copy)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from tests.services.products.conftest import ADMIN, Answer, Shop, eventually, product, token
+from tests.waiting import Holds
 
 PATH = "/v1/admin/categories"
 
@@ -78,14 +79,14 @@ def test_a_category_may_have_any_name(shop: Shop, path: str) -> None:
     assert shop.admin("DELETE", at).status == 204
 
 
-def test_a_position_decides_the_order_and_names_do_where_there_is_none(shop: Shop) -> None:
-    assert names(shop) == ["Boots", "Caps", "Wool/Socks, thick"]
+def test_a_position_decides_the_order_and_names_do_where_there_is_none(shop: Shop, holds: Holds) -> None:
+    holds(lambda: names(shop) == ["Boots", "Caps", "Wool/Socks, thick"])
     put(shop, "Hiking#Wool/Socks, thick", position=1)
     put(shop, "Hiking#Caps", position=0)
-    assert names(shop) == ["Caps", "Wool/Socks, thick", "Boots"]
+    holds(lambda: names(shop) == ["Caps", "Wool/Socks, thick", "Boots"])
     for path in ("Hiking#Wool/Socks, thick", "Hiking#Caps"):
         shop.request("DELETE", address(path), headers=token(*ADMIN))
-    assert names(shop) == ["Boots", "Caps", "Wool/Socks, thick"]
+    holds(lambda: names(shop) == ["Boots", "Caps", "Wool/Socks, thick"])
 
 
 def test_the_menu_costs_nothing_while_nothing_changes(shop: Shop) -> None:
@@ -96,9 +97,9 @@ def test_the_menu_costs_nothing_while_nothing_changes(shop: Shop) -> None:
     shop.request("DELETE", address("Hiking#Boots"), headers=token(*ADMIN))
 
 
-def test_moves_are_told_and_never_lead_round_and_round(shop: Shop) -> None:
+def test_moves_are_told_and_never_lead_round_and_round(shop: Shop, holds: Holds) -> None:
     assert put(shop, "Footwear", moved_to="Hiking#Boots").status == 201
-    assert menu(shop)["moved"]["Footwear"] == "Hiking#Boots"
+    holds(lambda: menu(shop).get("moved", {}).get("Footwear") == "Hiking#Boots")
     assert "moved" not in shop.ok("/v1/categories", under="Hiking")
     refusals = {
         "Hiking#Boots": "Footwear",
@@ -111,7 +112,7 @@ def test_moves_are_told_and_never_lead_round_and_round(shop: Shop) -> None:
         assert refused.status == 422, path
         assert "moved_to" in refused.json["errors"]
     shop.request("DELETE", address("Footwear"), headers=token(*ADMIN))
-    assert "moved" not in menu(shop)
+    holds(lambda: "moved" not in menu(shop))
 
 
 @pytest.mark.parametrize(

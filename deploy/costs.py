@@ -257,7 +257,7 @@ def _requests() -> Iterator[str]:
         "only from the answer, and one question for both would count what has fewer words in totals and filters where some product does have all."
     )
     yield f"\nAn order writes {WRITTEN_PER_ORDER} documents until it is delivered (the worker's included) and keeps {KEPT_PER_ORDER} of its own; one fewer where no product has a cost price."
-    yield "Counted where one node has each document. On a cluster, and Cloudant is one, a list may lack what was written last: an order that is read whole takes 1 read more there, and another for what the list lacked; so does a product that staff look at, and a sync in which something is new."
+    yield "Counted where one node has each document. On a cluster, and Cloudant is one, a list may lack what was written last: an order that is read whole takes 1 read more there, and another for what the list lacked; so does a product that staff look at, stock whose level nobody remembers, and a sync in which something is new."
     yield "An order with goods that are sold beyond their stock keeps a document more, and one each time that some of them come; the worker asks every 10 s for those that wait: 1 read, and for each hundred of them, 500 at most each time, 1 global query, 1 read, and a partition query of products for each SKU. Of 2,000 that wait each is looked at every 40 s."
     yield f"Each act of staff writes {WRITTEN_PER_ACT} more in one request: its entry in the audit trail, and what it is found by, 1 for its actor and 1 for each of its subjects. A page of the trail is 1 read in each service and month, of an actor or a subject 2 reads in each service."
 

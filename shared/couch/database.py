@@ -87,6 +87,17 @@ class Database:
             )
         )
 
+    def revisions(self, docid: str) -> list[Doc]:
+        """What a document is and what lies beside it in conflict, the winner first; none where there is none. 1 read.
+
+        On a cluster this is what any of the nodes that answer has, a quorum of them at least: what most of them took is among it, and it is
+        alone only where nobody who was asked has anything else. `get` answers what two of them show, be it both times what was refused.
+        """
+        answer = self._client.call("post_bulk_get", db=self.name, docs=[{"id": docid}])
+        [found] = answer["results"]
+        leaves = [each["ok"] for each in found["docs"] if "ok" in each and not each["ok"].get("_deleted")]
+        return [self._shapes.read(leaf) for leaf in sorted(leaves, key=_generation, reverse=True)]
+
     def get_many(self, docids: Sequence[str], *, conflicts: bool = False) -> dict[str, Doc]:
         """The documents that exist, by id, in one call; with `conflicts` their `_conflicts` are listed."""
         if not docids:
@@ -444,6 +455,11 @@ def _view(
     answer, stale = client.allow_stale(view.design_id, ask, {"update": "lazy"})
     rows = shapes.read_rows(answer["rows"])
     return StaleRows(rows) if stale else rows
+
+
+def _generation(doc: Doc) -> tuple[int, str]:
+    number, _, digest = doc["_rev"].partition("-")
+    return int(number), digest
 
 
 def _content(doc: Document) -> Doc:

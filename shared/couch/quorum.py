@@ -13,16 +13,6 @@ D = TypeVar("D", bound=Document)
 _TRIES = 10
 
 
-def revisions(database: Database, docid: str) -> list[Doc]:
-    """The document and what lies beside it in conflict, as far as that can be read; none where there is no document."""
-    try:
-        found = leaves_of(database, database.get(docid, conflicts=True))
-    except NoSuchDocument:
-        return []
-    found[0].pop("_conflicts", None)
-    return found
-
-
 def leaves_of(database: Database, doc: D) -> list[D]:
     """A document that was read with its `_conflicts`, and what lies beside it as far as that can be read. 1 read for each conflict."""
     found = [doc]
@@ -39,7 +29,7 @@ def confirm(database: Database, docid: str, is_own: Callable[[Any], bool]) -> Do
     only what most nodes take is ours. Raises DatabaseUnavailable while that cannot be told; what is stored stays then.
     """
     for _ in range(_TRIES):
-        found = revisions(database, docid)
+        found = database.revisions(docid)
         if len(found) != 1 or not is_own(found[0]):
             return None
         [row] = database.put_many(found)

@@ -8,7 +8,7 @@ from services.orders.declarations.credits import CreditEntry, CreditPayment
 from services.orders.documents import CREDIT_BALANCES, CREDIT_ENTRY, GIFT_CARDS, credit_partition
 from services.orders.rules.credits import Chain, CreditKey
 from shared.couch import HIGHEST_KEY, Database, Doc, NoSuchDocument, Page, UpdateConflict
-from shared.couch.quorum import confirm, leaves_of, revisions
+from shared.couch.quorum import confirm, leaves_of
 from shared.errors import Unavailable
 
 
@@ -81,4 +81,4 @@ class CreditStore:
                     self.remove(leaf)
 
     def _stored_at(self, docid: str) -> Sequence[CreditEntry]:
-        return cast(Sequence[CreditEntry], revisions(self._database, docid))
+        return cast(Sequence[CreditEntry], self._database.revisions(docid))

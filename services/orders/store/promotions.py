@@ -17,7 +17,7 @@ from services.orders.documents import (
 from services.orders.store import quorum_writes
 from shared.clock import timestamp
 from shared.couch import Database, Document, UpdateConflict, Written
-from shared.couch.quorum import confirm, revisions
+from shared.couch.quorum import confirm
 from shared.errors import Unavailable
 
 
@@ -138,7 +138,7 @@ class PromotionStore:
 
     def _withdraw(self, use: PromotionUse) -> None:
         """A node of a cluster keeps what the others refused, beside what they have."""
-        leaves = cast(Sequence[PromotionUse], revisions(self._database, use["_id"]))
+        leaves = cast(Sequence[PromotionUse], self._database.revisions(use["_id"]))
         for leaf in leaves if len(leaves) > 1 else ():
             if _is_of(leaf, use["orderid"]):
                 quorum_writes.take_back(self._database, leaf["_id"], leaf["_rev"])

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from shared.couch import Database, Doc, Document, NoSuchDocument, UpdateConflict
-from shared.couch.quorum import confirm, revisions
+from shared.couch.quorum import confirm
 from shared.errors import Unavailable
 
 
@@ -23,7 +23,7 @@ def put(database: Database, doc: Document) -> str:
         known := confirm(database, doc["_id"], lambda leaf: _content(leaf) == _content(doc))
     ):
         return str(known["_rev"])
-    leaves = revisions(database, doc["_id"])
+    leaves = database.revisions(doc["_id"])
     own = [leaf for leaf in leaves if _content(leaf) == _content(doc)]
     if len(leaves) > 1 or "_rev" not in doc:
         for leaf in own:

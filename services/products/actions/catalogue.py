@@ -296,10 +296,12 @@ def lines_of(deps: Dependencies, doc: Product, fresh: Product) -> list[Line]:
 def move_stocks(deps: Dependencies, lines: Sequence[Line], taxonomy: Sequence[str], date: str) -> None:
     """As `move_stock`, of all variants of a product. Usually 2 writes, and 1 partition query for each chain whose end nobody remembers."""
     heads = deps.ledger.cached_heads(lines)
-    ends = {line: (line, heads[line]) if line in heads else deps.ledger.end(line) for line in lines}
+    found = {line: (line, heads[line]) if line in heads else deps.ledger.end(line) for line in lines}
+    ends = {line: end for line, end in found.items() if end[0].taxonomy != tuple(taxonomy)}
     closings = [deps.ledger.closing(at, head, taxonomy, date) for at, head in ends.values()]
+    written = deps.ledger.write(closings) if closings else []
     arrivals, rest = [], []
-    for line, closing, row in zip(lines, closings, deps.ledger.write(closings), strict=True):
+    for line, closing, row in zip(ends, closings, written, strict=True):
         there = dataclasses.replace(line, taxonomy=tuple(taxonomy))
         if not deps.ledger.is_own(closing, row):
             rest.append((line, there))

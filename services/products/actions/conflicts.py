@@ -1,6 +1,7 @@
 """What two replicas wrote apart is brought together by rule: products and search rules by their last edit, slots of stock by `rules.ledger`."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from services.products.actions.maintenance import PAGE, SETTLE_AFTER, correct_stock, refresh
 from services.products.declarations.stock import Movement, Reservation, Settlement
@@ -48,10 +49,24 @@ def _losing_movements(deps: Dependencies, leaves: Sequence[Document]) -> Sequenc
     chain = deps.ledger.chain(line)
     elsewhere = {each["mark"] for each in chain if each["slot"] > first["slot"]}
     elsewhere |= {leaf["mark"] for leaf in movements if _is_needless(deps, leaf)}
+    ends = [leaf for leaf in movements if "moved_to" in leaf]
+    followed = {leaf["mark"] for leaf in ends if _is_followed(deps, leaf)}
+    goes_on = any(each["slot"] > first["slot"] for each in chain)
+    elsewhere |= {leaf["mark"] for leaf in ends if goes_on or _is_left(leaf)}
     orders = [leaf["orderid"] for leaf in leaves if "orderid" in leaf]
     ids = {settlement_id(line.taxonomy, line.key, orderid): orderid for orderid in orders}
     outcomes = {ids[docid]: doc["outcome"] for docid, doc in deps.ledger.settlements(list(ids)).items()}
-    return ledger.losers(movements, outcomes, elsewhere)
+    return ledger.losers(movements, outcomes, elsewhere, followed)
+
+
+def _is_followed(deps: Dependencies, end: Movement) -> bool:
+    there = replace(ledger.line_of(end), taxonomy=tuple(end["moved_to"]))
+    return deps.ledger.is_followed(end, there, deps.ledger.chain(there)) is not False
+
+
+def _is_left(end: Movement) -> bool:
+    """Whether whoever wrote it has had the time to take along what there was."""
+    return end["delta"] != 0 and end["date"] <= iso(now() - SETTLE_AFTER)
 
 
 def _is_needless(deps: Dependencies, leaf: Movement) -> bool:

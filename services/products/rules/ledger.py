@@ -15,7 +15,12 @@ revision as a conflict, even show it as the winning one. Hence:
 - a refused writer whose own revision is stored removes it (unless a quorum read shows it alone: then it was ours all along,
   an answer was lost on the way);
 - while a slot shows more than one revision, its level is the lowest of them: at worst too little is sold;
-- a revision that a crashed writer left behind is settled by `losers`, the written rule, run by the sweep.
+- a revision that a crashed writer left behind is settled by `losers`, the written rule, run by the sweep;
+- a list is one node's copy, which may show such a revision alone: the end of a chain is read by its id, with all that most nodes have of it.
+
+Another category. A product that moves takes its stock along: a last slot (MOVED_AWAY) says where the chain goes on, and a slot there
+(MOVED_HERE, marked with the id of the last one) brings what was left, written by the first who needs it. Both are written for all who come
+after, so a writer that too few nodes heard leaves them where they are, and nobody follows an end that two wrote.
 
 Reservations. Reserving writes, in one bulk, a reservation with a fixed id (order, SKU) and the slot. A repeated
 request meets the reservation and takes nothing twice; one whose reservation was only `accepted` gives its slot back. A settlement with a fixed id, sold or released or expired, ends it;
@@ -151,14 +156,20 @@ def after(doc: Movement) -> Head:
 
 
 def losers(
-    leaves: Sequence[Movement], outcomes: Mapping[str, str], elsewhere: Collection[str]
+    leaves: Sequence[Movement],
+    outcomes: Mapping[str, str],
+    elsewhere: Collection[str],
+    followed: Collection[str] = (),
 ) -> list[Movement]:
     """Which revisions of one slot must go; empty while it cannot be told.
 
     `elsewhere` are the marks of those who have other slots in its place: a writer that lost this one and went on, an order that came
     again after its writer had died. An order that was sold was told that it has its slot. An order released or expired keeps none.
-    When only one is left that none of this speaks against, it stays.
+    When only one is left that none of this speaks against, it stays. `followed` are the marks of those that end the chain and whose stock has
+    come to where they lead: one of them stays, whatever else is known.
     """
+    if ends := [leaf for leaf in leaves if leaf["mark"] in followed]:
+        return [leaf for leaf in leaves if leaf is not ends[0]]
     gone = [
         leaf
         for leaf in leaves

@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
 from threading import Lock
@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from redis import Redis
 
-from services.products.declarations.stock import Movement, Reservation, Settlement
+from services.products.declarations.stock import Movement, Reservation, Settlement, StockTotal
 from services.products.documents import (
     HELD,
     LEVELS,
@@ -23,6 +23,7 @@ from services.products.documents import (
     STOCK_TOTAL,
     partition_of,
     return_prefix,
+    slot_id,
     slot_prefix,
 )
 from services.products.rules.ledger import (
@@ -51,13 +52,14 @@ from shared.couch import (
     split_id,
     time_ordered_id,
 )
-from shared.couch.quorum import confirm, leaves_of, revisions
+from shared.couch.quorum import confirm, leaves_of
 from shared.errors import Unavailable
 
 _STRIPES, _MAX_MOVES = 64, 20
 _TAIL = 8
 _RECENT = 100
-_TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS = 2.0, 0.3
+_TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS, _CONTESTED_SECONDS = 2.0, 0.3, 0.05
+_ON_THE_WAY = (MOVED_AWAY, MOVED_HERE)
 
 Decided = TypeVar("Decided", bound=Movement | None)
 
@@ -74,6 +76,10 @@ def too_few_nodes() -> TooManyConflicts:
     return TooManyConflicts(
         "Too few database nodes answer to reserve stock safely; try again.", retry_after=2
     )
+
+
+def being_moved(line: Line) -> TooManyConflicts:
+    return TooManyConflicts(f"The stock of {line.name} is being moved; try again.", retry_after=1)
 
 
 class Ledger:
@@ -102,29 +108,47 @@ class Ledger:
 
     def end(self, line: Line) -> tuple[Line, Head]:
         """Where the chain of a product ends now, also when it was moved to another category. 1 partition query."""
-        for _ in range(_MAX_MOVES):
-            head, tail = self._tail(line)
+        ends, moves = time.monotonic() + _TIMEOUT_SECONDS, 0
+        while moves < _MAX_MOVES and time.monotonic() < ends:
+            leaves = self._last(self._tail(line))
+            head = head_of(leaves)
             if head.moved_to is None:
                 return line, head
-            line = replace(line, taxonomy=head.moved_to)
-            self.open_moved(next(each for each in tail if "moved_to" in each), line)
-        raise TooManyConflicts(f"The stock of {line.name} is being moved; try again.", retry_after=1)
+            if len(leaves) > 1:
+                time.sleep(_CONTESTED_SECONDS)
+                continue
+            line, moves = replace(line, taxonomy=head.moved_to), moves + 1
+            self.open_moved(leaves[0], line)
+        raise being_moved(line)
 
     def open_moved(self, closing: Movement, line: Line) -> None:
         """Opens the chain that `closing` leads to with what it took along, once, by the first who needs it."""
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
             chain = self.chain(line)
-            head = head_of(leaves_of(self._database, chain[-1])) if chain else Head()
-            nothing_to_do = closing["delta"] == 0 and head.moved_to is None
-            if nothing_to_do or any(each["mark"] == closing["_id"] for each in chain):
+            head = head_of(self._last(reversed(chain)))
+            if closing["delta"] == 0 and head.moved_to is None:
                 return
-            if self._arrived_before(line, closing["_id"]):
+            followed = self.is_followed(closing, line, chain)
+            if followed:
                 return
+            if followed is None:
+                time.sleep(_CONTESTED_SECONDS)
+                continue
             doc = self.arrival(closing, line, head)
             if self.is_own(doc, self.write([doc])[0]):
                 return
-        raise TooManyConflicts(f"The stock of {line.name} is being moved; try again.", retry_after=1)
+        raise being_moved(line)
+
+    def is_followed(self, closing: Movement, line: Line, chain: Sequence[Movement]) -> bool | None:
+        """Whether what a closing chain took along has come to `line`, whose chain this is; None while another has written that slot as
+        well. Where each document has several copies 1 read more."""
+        mark = closing["_id"]
+        arrived = [self._as_all_have(each) for each in chain if each["mark"] == mark]
+        if not arrived:
+            return self._arrived_before(line, mark)
+        marks = [{leaf["mark"] for leaf in leaves} for leaves in arrived]
+        return True if {mark} in marks else None if any(mark in each for each in marks) else False
 
     def arrival(self, closing: Movement, line: Line, head: Head) -> Movement:
         """The slot after `head` that brings what a closing chain took along."""
@@ -137,7 +161,7 @@ class Ledger:
 
     def end_here(self, line: Line) -> Head:
         """The last slot of a chain in this category. 1 partition query."""
-        return self._tail(line)[0]
+        return head_of(self._last(self._tail(line)))
 
     def ends(self, slots: Mapping[Line, int]) -> dict[Line, Head]:
         """Where each chain ends in its category; of each a slot is known to be written. No database call where any process has seen that slot
@@ -165,7 +189,9 @@ class Ledger:
     def movements(self, line: Line, limit: int) -> list[Movement]:
         """The last movements, newest first. 1 partition query."""
         partition = self._database.partition(partition_of(line.taxonomy))
-        return MOVEMENT.among(partition.all(slot_prefix(line.key), limit=limit, descending=True))
+        found = MOVEMENT.among(partition.all(slot_prefix(line.key), limit=limit, descending=True))
+        first = found[-1]["slot"] if len(found) == limit else 1
+        return self._with_missing(line, found[::-1], first)[::-1]
 
     def level_at(self, line: Line, moment: str) -> int | None:
         """How many there were at a moment; None before the first movement in this category. 1 partition query, more for one long ago."""
@@ -183,7 +209,9 @@ class Ledger:
     def chain(self, line: Line) -> list[Movement]:
         """Every movement, oldest first, conflicts listed. 1 partition query."""
         partition = self._database.partition(partition_of(line.taxonomy))
-        return MOVEMENT.among(partition.all(slot_prefix(line.key), conflicts=True))
+        return self._with_missing(
+            line, MOVEMENT.among(partition.all(slot_prefix(line.key), conflicts=True)), 1
+        )
 
     def slots_back_from(self, line: Line, slot: int) -> Iterator[list[Movement]]:
         """The revisions of each slot from this one on, the newest slot first, on into where the product was before.
@@ -230,7 +258,7 @@ class Ledger:
             recent = self.movements(place, _RECENT)
             if done := next((each for each in recent if each["mark"] == mark), None):
                 return done
-            if recent and recent[0]["slot"] > head.slot:
+            if recent and recent[0]["slot"] != head.slot:
                 raise HeadMoved
             return movement(head, place, delta, reason, mark, date, **more)
 
@@ -259,7 +287,7 @@ class Ledger:
         """Ends the chain here and sends its readers to where it goes on, with all that is in stock."""
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
-            head, _ = self._tail(line)
+            head = self.end_here(line)
             if head.moved_to == tuple(moved_to):
                 return
             doc = self.closing(line, head, moved_to, date) | {"mark": mark}
@@ -271,11 +299,14 @@ class Ledger:
 
     def correct(self, line: Line, mark: str, date: str) -> None:
         """Makes the level at the end of the chain the sum of its movements."""
-        line, head = self.end(line)
-        total = self.level(line)
-        if head.level != total:
-            doc = movement(Head(head.slot, total), line, 0, CORRECTED, mark, date)
-            self.is_own(doc, self.write([doc])[0])
+
+        def decide(place: Line, head: Head) -> Movement | None:
+            total = self._sum(place, head)
+            if head.level == total:
+                return None
+            return movement(Head(head.slot, total), place, 0, CORRECTED, mark, date)
+
+        self.append_decided(line, decide)
 
     def write(self, docs: Sequence[Document]) -> list[Written]:
         """1 write; every document on its own. Raises what a write of it alone raises for one that was refused for another reason than
@@ -290,17 +321,23 @@ class Ledger:
         return self._database.put_many(docs)
 
     def is_own(self, doc: Movement, written: Written) -> bool:
-        """Whether the slot belongs to this movement; if it does not, our revision is not left behind."""
+        """Whether the slot belongs to this movement; if it does not, our revision is not left behind.
+
+        But what leads a chain on, or brings stock along, stays where too few nodes took it: somebody may have followed it by now. Where it has
+        the slot, what others left in it goes at once, for nobody follows the end of a chain that two wrote.
+        """
         line = line_of(doc)
         if written.rev and not written.accepted:
             self._slot_cache.put({line: after(doc)})
+            if doc["reason"] in _ON_THE_WAY and not self._database.has_one_copy:
+                self._take_away_others(doc)
             return True
         self._slot_cache.drop([line])
         if written.accepted:
-            self._withdraw(doc)
+            if doc["reason"] not in _ON_THE_WAY:
+                self._withdraw(doc, written)
             raise too_few_nodes()
-        _, tail = self._tail(line)
-        stored = next((each for each in tail if each["slot"] == doc["slot"]), None)
+        stored = next((each for each in self._tail(line) if each["slot"] == doc["slot"]), None)
         if stored and stored["mark"] != doc["mark"] and "_conflicts" not in stored:
             return False
         return self._is_only_or_withdraw(doc)
@@ -379,35 +416,84 @@ class Ledger:
     def remember(self, heads: Mapping[Line, Head]) -> None:
         self._slot_cache.put(heads)
 
-    def _tail(self, line: Line) -> tuple[Head, list[Movement]]:
+    def _tail(self, line: Line) -> list[Movement]:
+        """The last movements, newest first, conflicts listed. 1 partition query."""
         partition = self._database.partition(partition_of(line.taxonomy))
-        tail = MOVEMENT.among(
+        return MOVEMENT.among(
             partition.all(slot_prefix(line.key), limit=_TAIL, descending=True, conflicts=True)
         )
-        head = head_of(leaves_of(self._database, tail[0])) if tail else Head()
-        return head, tail
+
+    def _last(self, newest_first: Iterable[Movement]) -> list[Movement]:
+        """The revisions of the last slot, usually one."""
+        found = map(self._as_all_have, newest_first)
+        return next((leaves for leaves in found if leaves), [])
+
+    def _as_all_have(self, doc: Movement) -> list[Movement]:
+        """The revisions of a slot. A list is one node's copy, which may show one that the others refused: where each document has several
+        copies, 1 read."""
+        if self._database.has_one_copy:
+            return leaves_of(self._database, doc)
+        return MOVEMENT.among(self._database.revisions(doc["_id"]))
+
+    def _with_missing(self, line: Line, found: list[Movement], first: int) -> list[Movement]:
+        """Movements, oldest first, with the slots from `first` on that the node which was asked lacks in between. Where each document has several
+        copies 1 read for each, and 1 partition query."""
+        if self._database.has_one_copy or not found:
+            return found
+        missing = set(range(first, found[-1]["slot"])) - {each["slot"] for each in found}
+        if missing:
+            rolled_up = max((each["slot"] for each in self._totals(line)), default=0)
+            for slot in missing:
+                if slot > rolled_up:
+                    with suppress(NoSuchDocument):  # its writer has taken it back
+                        docid = slot_id(line.taxonomy, line.key, slot)
+                        found += MOVEMENT.among([self._database.get(docid, conflicts=True)])
+        return sorted(found, key=lambda each: each["slot"])
+
+    def _sum(self, line: Line, head: Head) -> int:
+        """What the movements up to the head add up to. Where each document has several copies they are read one by one, for a view may lack some.
+        Raises HeadMoved."""
+        if self._database.has_one_copy:
+            return self.level(line)
+        chain, totals = self.chain(line), self._totals(line)
+        if (chain[-1]["slot"] if chain else 0) != head.slot:
+            raise HeadMoved
+        last = max(totals, key=lambda each: each["slot"], default=None)
+        rolled_up, before = (last["slot"], last["delta"]) if last else (0, 0)
+        return before + sum(each["delta"] for each in chain if each["slot"] > rolled_up)
+
+    def _totals(self, line: Line) -> list[StockTotal]:
+        partition = self._database.partition(partition_of(line.taxonomy))
+        return STOCK_TOTAL.among(partition.all(total_prefix(line.key)))
 
     def _arrived_before(self, line: Line, mark: str) -> bool:
         """Whether a movement with this mark brought stock here that a total stands for by now. 1 partition query."""
-        partition = self._database.partition(partition_of(line.taxonomy))
-        totals = STOCK_TOTAL.among(partition.all(total_prefix(line.key)))
-        return any(mark in each["arrivals"] for each in totals)
+        return any(mark in each["arrivals"] for each in self._totals(line))
 
     def _slot_of(self, orderid: str, docid: str, *, exclusive: bool) -> Doc | None:
         """The slot, where it is the order's and nobody else wrote it."""
         if exclusive:
             return confirm(self._database, docid, lambda slot: bool(slot.get("orderid") == orderid))
-        found = revisions(self._database, docid)
+        found = self._database.revisions(docid)
         return found[0] if len(found) == 1 and found[0].get("orderid") == orderid else None
 
     def _is_only_or_withdraw(self, doc: Movement) -> bool:
         if confirm(self._database, doc["_id"], lambda leaf: bool(leaf["mark"] == doc["mark"])):
             return True
-        self.remove(leaf for leaf in revisions(self._database, doc["_id"]) if leaf["mark"] == doc["mark"])
+        if doc["reason"] != MOVED_HERE:
+            self.remove(leaf for leaf in self._database.revisions(doc["_id"]) if _content(leaf) == doc)
         return False
 
-    def _withdraw(self, doc: Movement) -> None:
-        try:
-            self.remove(leaf for leaf in self.leaves(doc["_id"]) if leaf["mark"] == doc["mark"])
-        except (NoSuchDocument, UpdateConflict):
-            return
+    def _withdraw(self, doc: Movement, written: Written) -> None:
+        with suppress(NoSuchDocument, UpdateConflict):
+            self.remove([{**doc, "_rev": written.rev}])
+
+    def _take_away_others(self, doc: Movement) -> None:
+        for leaf in self._database.revisions(doc["_id"]):
+            if leaf["mark"] != doc["mark"]:
+                with suppress(NoSuchDocument, UpdateConflict):
+                    self._database.delete(leaf["_id"], leaf["_rev"])
+
+
+def _content(leaf: Doc) -> Doc:
+    return {name: value for name, value in leaf.items() if name not in ("_rev", "_conflicts")}

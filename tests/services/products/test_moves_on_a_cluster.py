@@ -11,8 +11,9 @@ import requests
 
 from services.products.actions.conflicts import settle_conflicts
 from services.products.dependencies import Dependencies
-from services.products.documents import DESIGN, slot_id
+from services.products.documents import DESIGN, product_id, slot_id
 from services.products.rules.ledger import MOVED_AWAY, MOVED_HERE, Line, losers
+from services.products.store.catalogue import Catalogue
 from services.products.store.ledger import Ledger
 from shared.clock import iso, now, timestamp
 from shared.couch import Server
@@ -210,6 +211,17 @@ def test_stock_that_is_there_already_moves_nowhere(shop: Shop, deps: Dependencie
     assert [each["reason"] for each in deps.ledger.chain(there(line))] == [MOVED_HERE]
 
 
+def test_a_product_that_comes_back_is_found_where_the_view_does_not_have_it_yet(
+    shop: Shop, deps: Dependencies, monkeypatch: pytest.MonkeyPatch
+):
+    """It moved away a moment ago: who moves it back reads the forward that it left, and was told that there is no such product."""
+    stocked(shop, "returning")
+    assert shop.admin("PUT", "/v1/products/returning", product("returning", taxonomy=GARDEN)).status == 200
+    monkeypatch.setattr(Catalogue, "_places", lambda *_, **__: [])
+    [found] = deps.catalogue.copies("returning", expected_id=product_id(KITCHEN, "returning"))
+    assert found["taxonomy"] == GARDEN
+
+
 def test_of_two_that_end_a_chain_alike_one_stays():
     first, second = ({"mark": mark, "moved_to": GARDEN} for mark in ("a", "b"))
-    assert losers([first, second], {}, (), followed=("a", "b")) == [second]  # type: ignore[list-item]
+    assert losers([first, second], {}, (), followed=("a", "b")) == [second]

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from .database import Database
 from .documents import Doc, Document
-from .errors import DatabaseUnavailable, NoSuchDocument
+from .errors import DatabaseUnavailable, NoSuchDocument, UpdateConflict
 
 D = TypeVar("D", bound=Document)
 
@@ -41,3 +41,9 @@ def confirm(database: Database, docid: str, is_own: Callable[[Any], bool]) -> Do
     raise DatabaseUnavailable(
         "Too few database nodes answer to know whose this is; try again.", retry_after=2
     )
+
+
+def take_back(database: Database, docid: str, rev: str) -> None:
+    """Removes a version that too few nodes took, or that one node kept though the others refused it; nothing where it is gone. 1 write."""
+    with suppress(NoSuchDocument, UpdateConflict):
+        database.delete(docid, rev)

@@ -9,10 +9,9 @@ number may be another one's.
 
 from services.orders.declarations.invoices import IssuedNumber, NumberRequest
 from services.orders.documents import ISSUED_NUMBER, issued_number_key, issued_numbers_partition
-from services.orders.store import quorum_writes
 from shared.clock import timestamp
 from shared.couch import Database
-from shared.couch.quorum import confirm
+from shared.couch.quorum import confirm, take_back
 from shared.errors import Unavailable
 
 MAX_TRIES = 100
@@ -72,7 +71,7 @@ class InvoiceNumbers:
         if written.error not in (None, "conflict"):
             raise Unavailable(f"No invoice number could be had: {written.error}.")
         if written.rev and written.accepted:
-            quorum_writes.take_back(self._database, written.id, written.rev)
+            take_back(self._database, written.id, written.rev)
             raise Unavailable("Too few database nodes answer to number this; try again.", retry_after=2)
         return written.error is None
 

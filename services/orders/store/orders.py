@@ -42,6 +42,7 @@ from shared.couch import (
     Written,
 )
 from shared.couch.errors import TooFewNodes
+from shared.couch.quorum import take_back
 from shared.errors import Unavailable
 from shared.tracing import outgoing
 
@@ -82,7 +83,7 @@ class OrderStore:
         except UpdateConflict:
             return cast(D, self._database.get(new["_id"])), False
         except TooFewNodes as unsure:
-            quorum_writes.take_back(self._database, new["_id"], unsure.rev)
+            take_back(self._database, new["_id"], unsure.rev)
             raise
         return cast(D, new), True
 

@@ -17,7 +17,7 @@ from services.orders.documents import (
 from services.orders.store import quorum_writes
 from shared.clock import timestamp
 from shared.couch import Database, Document, UpdateConflict, Written
-from shared.couch.quorum import confirm
+from shared.couch.quorum import confirm, take_back
 from shared.errors import Unavailable
 
 
@@ -116,7 +116,7 @@ class PromotionStore:
         stored = self._database.get_many(list(by_id), conflicts=True)
         contested = {docid for docid, doc in stored.items() if "_conflicts" in doc}
         for docid in contested:
-            quorum_writes.take_back(self._database, docid, by_id[docid]["_rev"])
+            take_back(self._database, docid, by_id[docid]["_rev"])
         certain = [use for docid, use in by_id.items() if docid not in contested]
         written = self._write(certain)
         if any(row.accepted for row in written):
@@ -141,7 +141,7 @@ class PromotionStore:
         leaves = cast(Sequence[PromotionUse], self._database.revisions(use["_id"]))
         for leaf in leaves if len(leaves) > 1 else ():
             if _is_of(leaf, use["orderid"]):
-                quorum_writes.take_back(self._database, leaf["_id"], leaf["_rev"])
+                take_back(self._database, leaf["_id"], leaf["_rev"])
 
 
 def _is_of(use: PromotionUse, orderid: str) -> bool:

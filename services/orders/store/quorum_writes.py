@@ -5,11 +5,10 @@ may even be the one that the database shows later.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
-from shared.couch import Database, Doc, Document, NoSuchDocument, UpdateConflict
-from shared.couch.quorum import confirm
+from shared.couch import Database, Doc, Document, UpdateConflict
+from shared.couch.quorum import confirm, take_back
 from shared.errors import Unavailable
 
 
@@ -41,12 +40,6 @@ def put_new(database: Database, docs: Sequence[Document]) -> list[Doc]:
     return [
         {**doc, "_rev": row.rev} for doc, row in zip(docs, rows, strict=True) if row.rev and not row.accepted
     ]
-
-
-def take_back(database: Database, docid: str, rev: str) -> None:
-    """Removes a version that too few nodes took, or that one node kept though the others refused it; nothing where it is gone. 1 write."""
-    with suppress(NoSuchDocument, UpdateConflict):
-        database.delete(docid, rev)
 
 
 def _content(doc: Document) -> dict[str, Any]:

@@ -206,15 +206,12 @@ class Catalogue:
 
     def copies(self, productid: str, expected_id: str | None = None) -> list[Product]:
         """The documents of one product, or of that whose SKU it is: two while it is being moved, the newer place first. 1 global query
-        and 1 read, 1 more where the view does not name the place that the product has left for.
+        and 1 read, 1 more where the view names no place that the product is in.
 
         For who is about to write. A cluster's view may be late: what it names is read again, and the document id `expected_id` for too.
         """
         named = {*(doc["_id"] for doc in self._places([productid])), *((expected_id,) if expected_id else ())}
-        found = self.get_many(sorted(named))
-        if left_for := {doc["moved_to"] for doc in found.values() if doc["type"] == "forward"} - named:
-            found |= self.get_many(sorted(left_for))
-        docs = [doc for _, doc in sorted(found.items()) if is_product(doc)]
+        docs = self._followed([{"doc": doc} for doc in self._database.get_many(sorted(named)).values()])
         docs = [doc for doc in docs if productid == doc["productid"] or productid in skus_of(doc)]
         return docs[::-1] if len(docs) == 2 and supersedes(docs[1], docs[0]) else docs
 

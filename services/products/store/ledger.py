@@ -46,13 +46,12 @@ from shared.couch import (
     Document,
     NoSuchDocument,
     PageOf,
-    UpdateConflict,
     Written,
     document_id,
     split_id,
     time_ordered_id,
 )
-from shared.couch.quorum import confirm, leaves_of
+from shared.couch.quorum import confirm, leaves_of, take_back
 from shared.errors import Unavailable
 
 _STRIPES, _MAX_MOVES = 64, 20
@@ -335,7 +334,7 @@ class Ledger:
         self._slot_cache.drop([line])
         if written.accepted:
             if doc["reason"] not in _ON_THE_WAY:
-                self._withdraw(doc, written)
+                take_back(self._database, written.id, str(written.rev))
             raise too_few_nodes()
         stored = next((each for each in self._tail(line) if each["slot"] == doc["slot"]), None)
         if stored and stored["mark"] != doc["mark"] and "_conflicts" not in stored:
@@ -481,19 +480,11 @@ class Ledger:
         if confirm(self._database, doc["_id"], lambda leaf: bool(leaf["mark"] == doc["mark"])):
             return True
         if doc["reason"] != MOVED_HERE:
-            self.remove(leaf for leaf in self._database.revisions(doc["_id"]) if _content(leaf) == doc)
+            leaves = self._database.revisions(doc["_id"])
+            self.remove(leaf for leaf in leaves if leaf == {**doc, "_rev": leaf["_rev"]})
         return False
-
-    def _withdraw(self, doc: Movement, written: Written) -> None:
-        with suppress(NoSuchDocument, UpdateConflict):
-            self.remove([{**doc, "_rev": written.rev}])
 
     def _take_away_others(self, doc: Movement) -> None:
         for leaf in self._database.revisions(doc["_id"]):
             if leaf["mark"] != doc["mark"]:
-                with suppress(NoSuchDocument, UpdateConflict):
-                    self._database.delete(leaf["_id"], leaf["_rev"])
-
-
-def _content(leaf: Doc) -> Doc:
-    return {name: value for name, value in leaf.items() if name not in ("_rev", "_conflicts")}
+                take_back(self._database, leaf["_id"], leaf["_rev"])

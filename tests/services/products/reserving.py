@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 from services.products.dependencies import Dependencies
+from services.products.documents import DESIGN
 from services.products.rules.ledger import Line
 from shared.clock import iso, now
+from shared.couch import Document, Server
 from tests.services.products.conftest import Shop
 
 KITCHEN = ["Home", "Kitchen"]
@@ -27,6 +29,12 @@ def conflicts(deps: Dependencies, productid: str) -> list[str]:
     return [
         each["_id"] for each in deps.ledger.chain(Line(productid, tuple(KITCHEN), 0)) if "_conflicts" in each
     ]
+
+
+def replicated(server: Server, doc: Document) -> None:
+    """A revision that another replica wrote arrives, or one that a node of a cluster took and the others refused."""
+    body = {"docs": [doc], "new_edits": False}
+    server.client.call("post_bulk_docs", db=server.name_of(DESIGN), bulk_docs=body)
 
 
 def reserve(shop: Shop, *args, **more) -> int:

@@ -7,12 +7,12 @@ from redis import Redis
 from services.products.actions import maintenance
 from services.products.actions.conflicts import settle_conflicts
 from services.products.dependencies import Dependencies
-from services.products.documents import DESIGN, settlement_id, slot_id
+from services.products.documents import settlement_id, slot_id
 from services.products.rules.ledger import Line
 from shared.clock import iso, now, timestamp
 from shared.couch import Server
 from tests.services.products.conftest import Shop, eventually, product
-from tests.services.products.reserving import KITCHEN, conflicts, end, level, reserve
+from tests.services.products.reserving import KITCHEN, conflicts, end, level, replicated, reserve
 
 
 def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
@@ -30,8 +30,7 @@ def test_a_slot_that_replicas_wrote_differently_is_settled_by_the_rule(
         "mark": "ghost",
         "orderid": "loser",
     }
-    database = server.name_of(DESIGN)
-    server.client.call("post_bulk_docs", db=database, bulk_docs={"docs": [ghost], "new_edits": False})
+    replicated(server, ghost)
     assert end(shop, "loser", "release", ("split", 4)) == 200
     Redis.from_url(redis_url).flushdb()
     assert reserve(shop, "next", ("split", 7)) == 409
@@ -51,11 +50,7 @@ def in_doubt(shop: Shop, deps: Dependencies, server: Server, productid: str) -> 
         assert end(shop, orderid, "confirmation", (productid, 1)) == 200
     slot = deps.catalogue.get(slot_id(KITCHEN, productid, 2))
     rival = {"_rev": "1-00000000000000000000000000000000", "mark": "0", "orderid": f"died-{productid}"}
-    server.client.call(
-        "post_bulk_docs",
-        db=server.name_of(DESIGN),
-        bulk_docs={"docs": [{**slot, **rival}], "new_edits": False},
-    )
+    replicated(server, {**slot, **rival})
     eventually(lambda: conflicts(deps, productid))
 
 

@@ -16,17 +16,11 @@ from shared.clock import now, timestamp
 from shared.couch import Database, Server, counting
 from shared.jobs import SUM_UP_PRODUCTS
 from tests.services.products.conftest import ADMIN, Shop, eventually, product, token
-from tests.services.products.reserving import KITCHEN, level, reserve
+from tests.services.products.reserving import KITCHEN, level, replicated, reserve
 from tests.services.worker.processes import Worker
 from tests.waiting import Holds
 
 GARDEN = ["Garden"]
-
-
-def replicated(server: Server, doc: dict) -> None:
-    """A revision that another replica wrote arrives."""
-    body = {"docs": [doc], "new_edits": False}
-    server.client.call("post_bulk_docs", db=server.name_of(DESIGN), bulk_docs=body)
 
 
 def half_moved(shop: Shop, deps: Dependencies, productid: str) -> None:

@@ -1,17 +1,16 @@
 """Stock that follows its product to another category while a node of the cluster shows what the others refused, or lacks what they have."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 import orjson
 import pytest
-import requests
 
 from services.products.actions.conflicts import settle_conflicts
 from services.products.dependencies import Dependencies
-from services.products.documents import DESIGN, product_id, slot_id
+from services.products.documents import product_id, slot_id
 from services.products.rules.ledger import MOVED_AWAY, MOVED_HERE, Line, losers
 from services.products.store.catalogue import Catalogue
 from services.products.store.ledger import Ledger
@@ -20,7 +19,7 @@ from shared.couch import Server
 from shared.errors import Unavailable
 from tests.forwarding import Forward, Response, as_one_of_three, forwarding
 from tests.services.products.conftest import Shop, eventually, open_as_worker, product
-from tests.services.products.reserving import KITCHEN, level, reserve
+from tests.services.products.reserving import KITCHEN, level, replicated, reserve
 
 GARDEN = ["Home", "Garden"]
 
@@ -57,18 +56,6 @@ def node() -> Node:
 def at_node(couch_url: str, node: Node, shop: Shop, environment: dict[str, str]) -> Iterator[Ledger]:
     with forwarding(couch_url, node.answer) as url:
         yield open_as_worker({**environment, "COUCH_URL": url}).ledger
-
-
-@pytest.fixture
-def keep(couch_url: str, server: Server) -> Callable[[dict[str, Any]], None]:
-    """Puts a revision beside what a document has, as a node does that took what the others refused."""
-
-    def put(doc: dict[str, Any]) -> None:
-        asked = {"docs": [doc], "new_edits": False}
-        database = f"{couch_url}/{server.name_of(DESIGN)}"
-        requests.post(f"{database}/_bulk_docs", json=asked, timeout=30).raise_for_status()
-
-    return put
 
 
 def stocked(shop: Shop, productid: str, stock: int = 10) -> Line:
@@ -163,14 +150,14 @@ def test_what_was_done_before_is_not_done_again_where_a_node_lacks_it(
 
 
 def test_an_end_that_two_wrote_is_followed_by_nobody_until_it_is_settled(
-    shop: Shop, deps: Dependencies, at_node: Ledger, keep: Callable[[dict[str, Any]], None]
+    shop: Shop, deps: Dependencies, at_node: Ledger, server: Server
 ):
     """The move was killed, and of its end and a sale nobody knows which most nodes took: the sale stays, for nobody followed the end."""
     line = stocked(shop, "contested")
     long_ago = iso(now() - timedelta(minutes=5))
     closing = deps.ledger.closing(line, deps.ledger.end_here(line), GARDEN, long_ago)
     assert reserve(shop, "buyer", ("contested", 1)) == 201
-    keep({**closing, "_rev": f"1-{'f' * 32}"})
+    replicated(server, {**closing, "_rev": f"1-{'f' * 32}"})
     with pytest.raises(Unavailable):
         at_node.end(line)
     assert deps.ledger.chain(there(line)) == []
@@ -178,27 +165,25 @@ def test_an_end_that_two_wrote_is_followed_by_nobody_until_it_is_settled(
     assert level(shop, "contested") == 9
 
 
-def test_an_end_that_was_followed_stays(
-    shop: Shop, deps: Dependencies, keep: Callable[[dict[str, Any]], None]
-):
+def test_an_end_that_was_followed_stays(shop: Shop, deps: Dependencies, server: Server):
     line = stocked(shop, "followed")
     closing = close(deps.ledger, line)
     deps.ledger.open_moved(closing, there(line))
     late = {**closing, "mark": "late", "reason": "reserved", "orderid": "late", "delta": -1, "level": 9}
     late.pop("moved_to")
-    keep({**late, "_rev": f"1-{'f' * 32}"})
+    replicated(server, {**late, "_rev": f"1-{'f' * 32}"})
     eventually(lambda: settle_conflicts(deps))
     assert [each["mark"] for each in deps.ledger.chain(line)][1:] == [closing["mark"]]
     assert deps.ledger.end(line)[1].level == 10
 
 
 def test_who_ends_a_chain_takes_away_what_others_left_in_its_slot(
-    shop: Shop, deps: Dependencies, at_node: Ledger, keep: Callable[[dict[str, Any]], None]
+    shop: Shop, deps: Dependencies, at_node: Ledger, server: Server
 ):
     line = stocked(shop, "cleared")
     closing = deps.ledger.closing(line, deps.ledger.end_here(line), GARDEN, timestamp())
     [row] = at_node.write([closing])
-    keep({**closing, "mark": "late", "delta": -1, "level": 9, "_rev": f"1-{'f' * 32}"})
+    replicated(server, {**closing, "mark": "late", "delta": -1, "level": 9, "_rev": f"1-{'f' * 32}"})
     assert at_node.is_own(closing, row)
     assert [leaf["mark"] for leaf in at_node.leaves(closing["_id"])] == [closing["mark"]]
 

@@ -17,7 +17,7 @@ from shared.clock import iso, now
 from shared.couch import Database, Doc, Server
 from shared.errors import Unavailable
 from tests.services.products.conftest import Shop, product
-from tests.services.products.reserving import KITCHEN, end, level, reserve
+from tests.services.products.reserving import KITCHEN, end, level, replicated, reserve
 
 GARDEN = ["Garden"]
 DAY = timedelta(days=1)
@@ -159,9 +159,7 @@ def test_what_is_in_doubt_or_not_old_enough_stays(
     sold(deps, short, 1000 + KEPT_SLOTS - 2)
     slot = deps.ledger.chain(doubt)[500]
     other = {**slot, "_rev": "1-ffffffffffffffffffffffffffffffff", "mark": "of another replica"}
-    server.client.call(
-        "post_bulk_docs", db=server.name_of(DESIGN), bulk_docs={"docs": [other], "new_edits": False}
-    )
+    replicated(server, other)
     for moment in (now(), now() + SETTLED):
         stock_roll_up.roll_up(deps, moment)
     assert [len(deps.ledger.chain(line)) for line in (doubt, young, short)] == [

@@ -8,13 +8,12 @@ import orjson
 import pytest
 import requests
 
-from services.products.documents import DESIGN
 from services.products.rules.ledger import Line
 from shared.couch import Server
 from shared.errors import Unavailable
 from tests.forwarding import Forward, Response, cut_off, forwarding
 from tests.services.products.conftest import Neighbours, Shop, open_as_worker, product
-from tests.services.products.reserving import KITCHEN, level, reservation, reserve
+from tests.services.products.reserving import KITCHEN, level, replicated, reservation, reserve
 
 
 @dataclass
@@ -98,10 +97,7 @@ def test_a_movement_that_one_node_alone_has_kept_hides_no_stock(
     ledger = open_as_worker(environment).ledger
     [movement] = ledger.movements(line, 1)
     kept = {**movement, "delta": 9, "level": 9, "_rev": f"1-{'0' * 32}"}
-    database = f"{couch_url}/{server.name_of(DESIGN)}"
-    requests.post(
-        f"{database}/_bulk_docs", json={"docs": [kept], "new_edits": False}, timeout=30
-    ).raise_for_status()
+    replicated(server, kept)
     with forwarding(couch_url, lose_revisions) as url:
         elsewhere = open_as_worker({**environment, "COUCH_URL": url}).ledger
         assert elsewhere.end_here(line).level == 5

@@ -58,7 +58,8 @@ def spend(
     def change(chain: Chain) -> Change | None:
         if chain.is_closed_for(orderid):
             raise AttemptEnded("This attempt to order was ended; order again with a new Idempotency-Key.")
-        if chain.spent_by(orderid):
+        if spent := chain.found(orderid, SPENT):
+            deps.credits.confirm(spent)
             return None
         return Change(-credit["amount"]["amount"], SPENT, orderid, by, orderid=orderid)
 
@@ -191,7 +192,7 @@ def _write_behind(deps: Dependencies, key: CreditKey, leaf: CreditEntry) -> None
         )
         about = {name: leaf[name] for name in ("currency", "name", "issued", "expires")}
         balance = sum(entry["delta"] for entry in chain.entries) + leaf["delta"]
-        if deps.credits.write(entry_of(key, chain.number + 1, change, balance, about)):
+        if deps.credits.write(entry_of(key, chain.next_number, change, balance, about)):
             return
     raise TooManyWriters("Others change this at the same time; try again.", retry_after=1)
 

@@ -295,8 +295,6 @@ def _card_of_id(deps: Dependencies, id: str, *, chains: bool) -> Balance:
     key = CreditKey(GIFT_CARD, id)
     chain = deps.credits.chain(key)
     if not chain.slots:
-        chain = deps.credits.chain_of_documents(key)
-    if not chain.slots:
         raise _Unknown
     first = chain.entries[0]
     key = CreditKey(GIFT_CARD, id, first["currency"])
@@ -315,8 +313,6 @@ def _balances(deps: Dependencies, kind: str, id: str) -> list[Balance]:
 def _chain(deps: Dependencies, id: str) -> Chain:
     key = CreditKey(GIFT_CARD, id)
     chain = deps.credits.chain(key)
-    if not chain.slots:
-        chain = deps.credits.chain_of_documents(key)
     if not chain.slots:
         raise NoSuchGiftCard("There is no such gift card.")
     return Chain(CreditKey(GIFT_CARD, id, chain.currency), chain.slots)

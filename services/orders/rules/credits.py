@@ -8,6 +8,7 @@ Once. What is done has a `reference` (an order, a refund), and is not done again
 ended leaves an entry too, `closed` or `given_back`: a checkout that is slower than the sweep finds it and spends nothing.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -91,8 +92,10 @@ class Chain:
         return [leaves[0] for leaves in self.slots]
 
     @property
-    def number(self) -> int:
-        return self.slots[-1][0]["number"] if self.slots else 0
+    def next_number(self) -> int:
+        """The lowest that nobody has: what one node alone has of it is refused to its writer from then on."""
+        taken = {leaves[0]["number"] for leaves in self.slots}
+        return next(number for number in itertools.count(1) if number not in taken)
 
     @property
     def balance(self) -> int:
@@ -130,7 +133,7 @@ class Chain:
                 f"It was spent meanwhile: {shown(left)} are left. Nothing was charged.", balance=left
             )
         known = _about(self.slots[0][0]) if self.slots else about or {}
-        return entry_of(self.key, self.number + 1, change, balance, known)
+        return entry_of(self.key, self.next_number, change, balance, known)
 
 
 def entry_of(

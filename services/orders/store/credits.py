@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import cast
+from typing import Final, cast
 
 from services.orders.declarations.credits import CreditEntry, CreditPayment
 from services.orders.documents import CREDIT_BALANCES, CREDIT_ENTRY, GIFT_CARDS, credit_partition
@@ -10,6 +10,10 @@ from services.orders.rules.credits import Chain, CreditKey
 from shared.couch import HIGHEST_KEY, Database, Doc, NoSuchDocument, Page, UpdateConflict
 from shared.couch.quorum import confirm, leaves_of
 from shared.errors import Unavailable
+
+_FIRST_READ: Final = 4
+_FREE_BEHIND: Final = 2
+"""So many numbers that were never written end a chain: one may be missing where its writer could not reach the other nodes."""
 
 
 class CreditStore:
@@ -19,17 +23,25 @@ class CreditStore:
         self._database = database
 
     def chain(self, key: CreditKey) -> Chain:
-        """Every entry. 1 partition query."""
+        """Every entry. 1 partition query; on a cluster 1 read for each entry and for some that there are not.
+
+        A list of a partition is one node's copy there, which may be behind or hold what the others refused, and what is spent is worked out
+        from every entry.
+        """
+        if not self._database.has_one_copy:
+            return Chain(key, self._read_by_id(key))
         docs = self._database.partition(key.partition).all(key.prefix, conflicts=True)
         return Chain(key, [leaves_of(self._database, doc) for doc in CREDIT_ENTRY.among(docs)])
 
-    def chain_of_documents(self, key: CreditKey) -> Chain:
-        """The same, entry by entry, for who was told that there is none. A list of a partition is one node's copy, and that may be behind;
-        a document is what a quorum of nodes has. 1 read more than there are entries."""
-        slots: list[Sequence[CreditEntry]] = []
-        while stored := self._stored_at(key.entry_id(len(slots) + 1)):
-            slots.append(stored)
-        return Chain(key, slots)
+    def _read_by_id(self, key: CreditKey) -> Sequence[Sequence[CreditEntry]]:
+        found: dict[str, list[Doc]] = {}
+        ids: Sequence[str] = ()
+        while not ids or found.keys() & set(ids[-_FREE_BEHIND:]):
+            first = len(ids) + 1
+            more = [key.entry_id(number) for number in range(first, first + max(_FIRST_READ, len(ids)))]
+            found |= self._database.revisions_of_many(more)
+            ids = [*ids, *more]
+        return cast(Sequence[Sequence[CreditEntry]], [found[id] for id in ids if found.get(id)])
 
     def balances(self, kind: str, id: str) -> list[Doc]:
         """What a gift card or a customer has: {key: [kind, id, currency, name, issued, expires], value: balance}. 1 partition query."""
@@ -69,6 +81,16 @@ class CreditStore:
             return True
         self._withdraw(entry)
         return False
+
+    def confirm(self, entry: CreditEntry) -> None:
+        """Makes sure that an entry that was found is its writer's: on a cluster one node alone may have it. 1 read and 1 write there.
+
+        Raises Unavailable where that cannot be told, or another writer's lies beside it.
+        """
+        if self._database.has_one_copy:
+            return
+        if not confirm(self._database, entry["_id"], lambda leaf: bool(leaf["mark"] == entry["mark"])):
+            raise Unavailable("Another writer's entry lies beside this one; try again.", retry_after=1)
 
     def remove(self, leaf: CreditEntry) -> None:
         """Takes one revision away. Raises UpdateConflict when it is gone."""

@@ -219,13 +219,17 @@ def correct_stock(
     """Brings what an order keeps out of stock to what it should; how many were given back.
 
     Fewer than were sold are kept out when a payment and this sweep crossed: they are taken again while they last. A slot of the order that
-    another writer has as well counts for nobody: nothing is taken again before it is known whose it is.
+    another writer has as well counts for nobody: nothing is taken again before it is known whose it is. Where each document has several copies
+    `held` may be of one that lacks what went back since: the slots say it before anything is written.
     """
     if held == ledger.due(reservation, settlement["outcome"], 0):
         return 0
     line, orderid = ledger.line_of(reservation), reservation["orderid"]
     outcome = ledger.final_outcome([leaf["outcome"] for leaf in deps.ledger.leaves(settlement["_id"])])
-    surplus = held - ledger.due(reservation, outcome, deps.ledger.returned(line, orderid))
+    due = ledger.due(reservation, outcome, deps.ledger.returned(line, orderid))
+    surplus = held - due
+    if surplus and not deps.catalogue.has_one_copy:
+        surplus = deps.ledger.held_by_order(orderid, [line])[line.key] - due
     if not surplus or (surplus < 0 and orderid in _orders_in_doubt(deps, line)):
         return 0
     reason = ledger.RELEASED if surplus > 0 else ledger.RESERVED

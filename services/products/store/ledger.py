@@ -361,13 +361,22 @@ class Ledger:
         self, orderid: str, lines: Sequence[Line], *, exclusive: bool = False
     ) -> dict[str, int]:
         """As `held`, by stock key, each slot read by its id: a late copy may still show what a refused writer left. With `exclusive` only
-        what most of a cluster's nodes say the order has. 1 global query and the reads, with `exclusive` a write for each slot."""
+        what most of a cluster's nodes say the order has. 1 global query and the reads, with `exclusive` a write for each slot.
+
+        Where each document has several copies and the view does not show the quantity of a line, it may lack the last slots: these are read by
+        their ids. 2 partition queries and 2 reads more for such a line.
+        """
         keys = [[orderid, line.key] for line in lines]
-        found = dict.fromkeys((line.key for line in lines), 0)
+        slots: dict[str, dict[str, Doc | None]] = {line.key: {} for line in lines}
         for row in self._database.across_partitions.view(HELD, keys=keys, reduce=False):
-            if slot := self._slot_of(orderid, row["id"], exclusive=exclusive):
-                found[row["key"][1]] -= slot["delta"]
-        return found
+            slots[row["key"][1]][row["id"]] = self._slot_of(orderid, row["id"], exclusive=exclusive)
+        if not self._database.has_one_copy:
+            for line in lines:
+                known = slots[line.key]
+                if _held_in(known) != line.quantity:
+                    for docid in self._last_slots_of(orderid, line) - known.keys():
+                        known[docid] = self._slot_of(orderid, docid, exclusive=exclusive)
+        return {key: _held_in(known) for key, known in slots.items()}
 
     def returned(self, line: Line, orderid: str) -> int:
         """How many of an order came back after they were sold. 1 partition query."""
@@ -469,6 +478,17 @@ class Ledger:
         """Whether a movement with this mark brought stock here that a total stands for by now. 1 partition query."""
         return any(mark in each["arrivals"] for each in self._totals(line))
 
+    def _last_slots_of(self, orderid: str, line: Line) -> set[str]:
+        """The ids of the order's among the last slots, here and where the chain goes on, also behind the end that a node's list shows."""
+        found: set[str] = set()
+        for place in {line, self.end(line)[0]}:
+            seen = self.cached_heads([place]).get(place, Head())
+            last = max(seen.slot, self.end_here(place).slot) + _TAIL
+            slots = range(max(last - _RECENT, 1), last + 1)
+            stored = self._database.get_many([slot_id(place.taxonomy, place.key, slot) for slot in slots])
+            found.update(docid for docid, doc in stored.items() if doc.get("orderid") == orderid)
+        return found
+
     def _slot_of(self, orderid: str, docid: str, *, exclusive: bool) -> Doc | None:
         """The slot, where it is the order's and nobody else wrote it."""
         if exclusive:
@@ -488,3 +508,7 @@ class Ledger:
         for leaf in self._database.revisions(doc["_id"]):
             if leaf["mark"] != doc["mark"]:
                 take_back(self._database, leaf["_id"], leaf["_rev"])
+
+
+def _held_in(slots: Mapping[str, Doc | None]) -> int:
+    return -sum(int(slot["delta"]) for slot in slots.values() if slot)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from services.orders.actions.promotions import FIRST_SLOTS, add_slots
+from services.orders.actions.promotions import FIRST_SLOTS, add_slots, limit_of
 from services.orders.declarations.promotions import ChosenSlot, PlannedUse, PromotionUse
 from services.orders.dependencies import Dependencies
 from services.orders.documents import customer_use_key
@@ -122,10 +122,13 @@ def _has_use_left(deps: Dependencies, promotion: Promotion, email: str) -> bool:
 
 
 def _free_uses(deps: Dependencies, promotion: str, limit: int) -> list[PromotionUse]:
-    """Where few are left of those that there are, more are added first, up to the limit. 1 partition query, and on a cluster 1 read where
-    that finds none: it is of one node's index, which may not have the slots of a new promotion yet, or what was given back."""
+    """Where few are left of those that there are, more are added first, up to the limit as it is now: that at hand may be what a node listed
+    before it was lowered, or an order's that was priced then. 1 partition query, 2 more and 1 read where few are left of a large limit, and on
+    a cluster 1 read where that finds none: it is of one node's index, which may not have the slots of a new promotion yet, or what was given
+    back."""
     free = deps.promotions.free_uses(promotion, count=CHOICES)
     if len(free) < MIN_FREE and limit > FIRST_SLOTS:
+        limit = min(limit, limit_of(deps, promotion) or limit)
         add_slots(deps, promotion, limit)
         free = deps.promotions.free_uses(promotion, count=CHOICES)
     return free or deps.promotions.free_uses_behind_list(promotion, count=min(limit, CHOICES))

@@ -40,6 +40,12 @@ def used_of(deps: Dependencies, id: str) -> int:
     return sum(not use["free"] for use in deps.promotions.uses(id))
 
 
+def limit_of(deps: Dependencies, id: str) -> int | None:
+    """How often a promotion can be used, as its document says; None where that has no limit. 1 read."""
+    found = deps.shop_settings.get(setting_id(PROMOTION, id))
+    return PROMOTION_FIELDS.content(found)["limit"] if found else None
+
+
 def add_slots(deps: Dependencies, id: str, limit: int) -> None:
     """As many more as are there, up to the limit: whoever else does so at the same time adds the same ones."""
     there = {use["number"] for use in deps.promotions.uses(id)}

@@ -331,6 +331,24 @@ def test_a_limit_is_raised_lowered_and_of_a_large_one_slots_follow(
     holds(lambda: used(shop, made) == 5)
 
 
+def test_a_limit_that_was_lowered_holds_for_an_order_that_was_priced_before(
+    shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, holds: Holds
+) -> None:
+    """Its slot has gone: it had more made, up to the limit that it knew. So did whoever had the promotion as it was."""
+    ten = code()
+    made = promotion(shop, codes=[ten], limit=250)
+    first, second = two_with_one_slot(shop, customer, environment, deps, ten)
+    assert take(deps, first)
+    holds(lambda: used(shop, made) == 1)
+    content = {name: made[name] for name in ("name", "codes", "actions")} | {"limit": 1}
+    path = f"{shop.orders}/v1/admin/promotions/{made['id']}"
+    assert shop.admin.put(path, json=content, timeout=30).ok
+    holds(lambda: len(deps.promotions.uses(made["id"])) == 1)
+    with pytest.raises(CodeUsedUp):
+        take(deps, second)
+    holds(lambda: used(shop, made) == len(deps.promotions.uses(made["id"])) == 1)
+
+
 @pytest.mark.parametrize("limits", [{"limit": 1}, {"per_customer": 1}], ids=["limit", "per customer"])
 def test_a_claim_that_one_node_alone_may_have_is_confirmed_by_most_before_it_counts(
     shop: Shop,

@@ -54,7 +54,7 @@ from shared.couch import (
 from shared.couch.quorum import confirm, leaves_of, take_back
 from shared.errors import Unavailable
 
-_STRIPES, _MAX_MOVES = 64, 20
+_STRIPES, _MAX_MOVES, _MAX_UNSURE = 64, 20, 4
 _TAIL = 8
 _RECENT = 100
 _TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS, _CONTESTED_SECONDS = 2.0, 0.3, 0.05
@@ -71,10 +71,12 @@ class TooManyConflicts(Unavailable):
     code, title = "stock_contended", "Too many buyers at once"
 
 
-def too_few_nodes() -> TooManyConflicts:
-    return TooManyConflicts(
-        "Too few database nodes answer to reserve stock safely; try again.", retry_after=2
-    )
+class TooFewNodes(TooManyConflicts):
+    """What was written is taken back."""
+
+
+def too_few_nodes() -> TooFewNodes:
+    return TooFewNodes("Too few database nodes answer to reserve stock safely; try again.", retry_after=2)
 
 
 def being_moved(line: Line) -> TooManyConflicts:
@@ -244,8 +246,15 @@ class Ledger:
     def append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Movement:
         """Writes the next movement, also beside other writers. Raises OutOfStock, or TooManyConflicts when it never gets its turn.
 
-        Follows a product that was moved: the movement is written where the chain goes on.
+        Follows a product that was moved: the movement is written where the chain goes on. What too few nodes took is written once more, a few
+        times: of three who write one slot at once each may have one node.
         """
+        for _ in range(_MAX_UNSURE):
+            with suppress(TooFewNodes):
+                return self._append(line, delta, reason, mark, date, **more)
+        return self._append(line, delta, reason, mark, date, **more)
+
+    def _append(self, line: Line, delta: int, reason: str, mark: str, date: str, **more: Any) -> Movement:
         return self.append_decided(
             line, lambda place, head: movement(head, place, delta, reason, mark, date, **more)
         )
@@ -363,8 +372,8 @@ class Ledger:
         """As `held`, by stock key, each slot read by its id: a late copy may still show what a refused writer left. With `exclusive` only
         what most of a cluster's nodes say the order has. 1 global query and the reads, with `exclusive` a write for each slot.
 
-        Where each document has several copies and the view does not show the quantity of a line, it may lack the last slots: these are read by
-        their ids. 2 partition queries and 2 reads more for such a line.
+        Where each document has several copies and the view does not show the quantity of a line, it may lack the last slots: these are looked
+        for in their chain. 2 partition queries and 2 reads more for such a line.
         """
         keys = [[orderid, line.key] for line in lines]
         slots: dict[str, dict[str, Doc | None]] = {line.key: {} for line in lines}
@@ -479,14 +488,17 @@ class Ledger:
         return any(mark in each["arrivals"] for each in self._totals(line))
 
     def _last_slots_of(self, orderid: str, line: Line) -> set[str]:
-        """The ids of the order's among the last slots, here and where the chain goes on, also behind the end that a node's list shows."""
+        """The ids of the order's among the last slots, here and where the chain goes on: those that a node lists, and by their ids those that
+        it lacks."""
         found: set[str] = set()
         for place in {line, self.end(line)[0]}:
-            seen = self.cached_heads([place]).get(place, Head())
-            last = max(seen.slot, self.end_here(place).slot) + _TAIL
-            slots = range(max(last - _RECENT, 1), last + 1)
-            stored = self._database.get_many([slot_id(place.taxonomy, place.key, slot) for slot in slots])
-            found.update(docid for docid, doc in stored.items() if doc.get("orderid") == orderid)
+            listed = self.movements(place, _RECENT)
+            last = listed[0]["slot"] if listed else 0
+            seen = self.cached_heads([place]).get(place, Head()).slot
+            unlisted = range(last + 1, max(last, seen) + _TAIL + 1)
+            read = self._database.get_many([slot_id(place.taxonomy, place.key, slot) for slot in unlisted])
+            slots = [*listed, *read.values()]
+            found.update(slot["_id"] for slot in slots if slot.get("orderid") == orderid)
         return found
 
     def _slot_of(self, orderid: str, docid: str, *, exclusive: bool) -> Doc | None:

@@ -8,7 +8,9 @@ import orjson
 import pytest
 import requests
 
+from services.products.actions.stock import release
 from services.products.rules.ledger import Line
+from shared.clock import timestamp
 from shared.couch import Server
 from shared.errors import Unavailable
 from tests.forwarding import Forward, Response, cut_off, forwarding
@@ -109,3 +111,24 @@ def lose_revisions(method: str, path: str, body: bytes, forward: Forward) -> Res
     if "rev=" in path:
         return 404, {}, b'{"error": "not_found", "reason": "missing"}'
     return forward()
+
+
+def test_what_goes_back_is_written_once_more_where_each_of_three_writers_had_one_node(
+    shop: Shop, couch_url: str, environment: dict[str, str]
+) -> None:
+    """Whoever asked again was told that it is settled, and the goods were out of stock until the worker looked at them."""
+    shop.load([product("crowded", stock=5)])
+    line = Line("crowded", tuple(KITCHEN), 1)
+    assert reserve(shop, "refused", ("crowded", 1)) == 201
+    unsure = []
+
+    def crowded(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        if path.endswith("/_bulk_docs") and b'"movement"' in body and len(unsure) < 2:
+            unsure.append(body)
+            return cut_off(method, path, body, forward)
+        return forward()
+
+    with forwarding(couch_url, crowded) as url:
+        release(open_as_worker({**environment, "COUCH_URL": url}), "refused", [line], "release", timestamp())
+    assert len(unsure) == 2
+    assert level(shop, "crowded") == 5

@@ -127,8 +127,8 @@ def _settle(deps: Dependencies, found: OrderDocuments, refund: Refund) -> OrderD
             return _noted(deps, found, refund, UNPAID)
         if not _take_goods(deps, back.offer, lines_to_send(back.offer, back.refunded_lines)):
             return _noted(deps, found, refund, SOLD_OUT)
-        deps.orders.place(_documents(deps, found, refund, back))
-        linked = deps.orders.order(share["orderid"])
+        docs = _documents(deps, found, refund, back)
+        linked = OrderDocuments(docs) if deps.orders.place(docs) else deps.orders.order(share["orderid"])
     linked = pay_exchange(deps, linked)
     if linked.cancellation is not None and not linked.cancellation["was_paid"]:
         return _noted(deps, found, refund, UNPAID)

@@ -1,7 +1,10 @@
 """Other goods for those that come back: kept when it is approved, sent as a linked order when they are here, paid by what was paid for them."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 import requests
 
@@ -11,6 +14,7 @@ from services.orders.dependencies import Dependencies
 from services.orders.rules.order_returns import END_KEY
 from shared.clock import parse
 from shared.couch import Database
+from tests.forwarding import Forward, Response, as_one_of_three, forwarding
 from tests.people import Person
 from tests.services.orders.conftest import Shop
 from tests.services.orders.gift_cards import issued, left_on
@@ -120,6 +124,30 @@ def test_another_size_at_the_same_price_is_sent_once_the_goods_are_here(
         for doc in deps.orders.documents_of(order["orderid"])
         if doc["type"] == "notice"
     }
+
+
+def without_exchange(method: str, path: str, body: bytes, forward: Forward) -> Response:
+    """Of a node of a cluster that has not got the order yet which was placed for what came back."""
+    status, headers, content = forward()
+    if "/_partition/order" in path and path.partition("?")[0].endswith("/_all_docs"):
+        found = orjson.loads(content)
+        if any((row.get("doc") or {}).get("exchange_of") for row in found["rows"]):
+            content = orjson.dumps(found | {"rows": []})
+    return status, headers, as_one_of_three(method, path, content)
+
+
+def test_it_is_paid_at_once_where_a_node_does_not_list_it_yet(
+    shop: Shop, customer: Person, couch_url: str, service: Callable[..., str]
+) -> None:
+    product = same_price(shop)
+    small, large = f"{product}-M", f"{product}-L"
+    order = bought(shop, customer, small)
+    assert asked(shop, customer, order, small, large).status_code == 201
+    approved(shop, order)
+    with forwarding(couch_url, without_exchange) as url:
+        done = received(replace(shop, orders=service("orders", COUCH_URL=url)), order, small)
+    assert done["exchange"]["status"] == "paid"
+    assert seen(shop, {"orderid": done["exchange"]["orderid"]})["status"] == "paid"
 
 
 def test_the_worker_writes_nothing_more_to_keep_what_an_approval_keeps(

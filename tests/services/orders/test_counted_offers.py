@@ -3,6 +3,7 @@
 import secrets
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,9 +16,9 @@ from services.orders.documents import customer_use_key
 from services.orders.rules.pricing import PriceChanged
 from shared.couch import Database
 from tests.people import ADDRESS, Person
-from tests.services.orders.conftest import Shop, calls, checkout, clone
+from tests.services.orders.conftest import Shop, calls, checkout, clone, insisting
 from tests.services.orders.crashes import STEPS, checkout_that_dies
-from tests.services.orders.test_code_uses import used
+from tests.services.orders.test_code_uses import left_behind, used
 from tests.services.orders.test_promotions import code, promotion, quoted
 from tests.waiting import eventually
 
@@ -65,10 +66,10 @@ def test_thirty_at_once_get_an_offer_of_five_five_times(shop: Shop, replica: str
     eventually(lambda: discounts(quoted(replica, {product: 1})) == [made["id"]])
 
     def buy(number: int) -> int:
-        person, url = clone(people[number % len(people)]), (shop.orders, replica)[number % 2]
+        person = clone(people[number % len(people)])
+        at = replace(shop, orders=(shop.orders, replica)[number % 2])
         while True:
-            headers = {"Idempotency-Key": secrets.token_hex(8)}
-            answer = person.post(f"{url}/v1/orders", json=checkout({product: 1}), headers=headers, timeout=60)
+            answer = insisting(at, person, {product: 1})
             if answer.status_code == 201:
                 return int(answer.json()["payment"]["total"]["amount"])
             assert answer.json()["code"] == "price_changed", answer.text
@@ -87,7 +88,7 @@ def test_who_loses_the_slot_of_an_offer_is_asked_to_look_at_the_price_again(
     made = offer(shop, product, limit=1)
     body = checkout({product: 1})
     first, second = (
-        deps.orders.order(checkout_that_dies(environment, customer.userid, each, body, "intent"))
+        left_behind(deps, checkout_that_dies(environment, customer.userid, each, body, "intent"))
         for each in (secrets.token_hex(8), key)
     )
     assert take(deps, first)
@@ -158,7 +159,7 @@ def test_an_attempt_that_was_ended_takes_no_use_of_its_customer(
     promotion(shop, codes=[once], per_customer=2)
     body = checkout({product: 1}, codes=[once])
     orderid = checkout_that_dies(environment, person.userid, secrets.token_hex(8), body, step)
-    found = deps.orders.order(orderid)
+    found = left_behind(deps, orderid)
     assert reconcile(deps, found).cancellation is not None
     assert not take(deps, found)
     for _ in range(2):

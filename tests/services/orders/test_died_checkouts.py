@@ -8,6 +8,7 @@ from shared.couch import Database
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import STEPS, checkout_that_dies
+from tests.waiting import Holds
 
 
 def open_attempts(shop: Shop) -> set[str]:
@@ -17,16 +18,16 @@ def open_attempts(shop: Shop) -> set[str]:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_whoever_repeats_a_checkout_that_died_gets_their_order(
-    shop: Shop, customer: Person, ledger: Database, environment: dict[str, str], step: str
+    shop: Shop, customer: Person, ledger: Database, environment: dict[str, str], holds: Holds, step: str
 ) -> None:
     product, key = shop.product(stock=3), secrets.token_hex(8)
     orderid = checkout_that_dies(environment, customer.userid, key, checkout({product: 1}), step)
-    assert (orderid in open_attempts(shop)) == (step != "payment")
+    holds(lambda: (orderid in open_attempts(shop)) == (step != "payment"))
     answer = shop.order(customer, {product: 1}, key)
     assert answer.status_code == 201, answer.text
     assert answer.json()["orderid"] == orderid
     charged = [doc["status"] for doc in ledger.partition(f"order{orderid}").all() if doc["type"] == "charge"]
     assert charged == ["paid"]
-    assert orderid not in open_attempts(shop)
+    holds(lambda: orderid not in open_attempts(shop))
     assert shop.get(customer, "/v1/admin/attempts").status_code == 403
     assert shop.stock(product) == 2

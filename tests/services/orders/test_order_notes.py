@@ -22,7 +22,9 @@ def path_of(order: dict[str, Any]) -> str:
     return f"/v1/admin/orders/{order['orderid']}/notes"
 
 
-def test_staff_note_things_and_read_them_latest_first(shop: Shop, customer: Person) -> None:
+def test_staff_note_things_and_read_them_latest_first(
+    shop: Shop, customer: Person, database: Database
+) -> None:
     order = shop.placed(customer, {shop.product(): 1})
     path, key = path_of(order), {"Idempotency-Key": secrets.token_hex(8)}
     first = shop.post(shop.admin, path, {"text": "Rang twice.\nNobody there."}, headers=key)
@@ -36,7 +38,8 @@ def test_staff_note_things_and_read_them_latest_first(shop: Shop, customer: Pers
         "She rang back.",
         "Rang twice.\nNobody there.",
     ]
-    assert calls(answer) == {"partition": 1, "global": 0, "read": 0, "write": 0}
+    by_id = 0 if database.has_one_copy else 1
+    assert calls(answer) == {"partition": 1, "global": 0, "read": by_id, "write": 0}
     page = shop.get(shop.admin, path, params={"limit": 1}).json()
     rest = shop.get(shop.admin, path, params={"limit": 1, "cursor": page["next"]}).json()
     assert [each["text"] for each in rest["items"]] == ["Rang twice.\nNobody there."]

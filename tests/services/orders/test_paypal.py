@@ -433,6 +433,7 @@ def test_cancelled_before_dispatch(
     paypal.approve(known)
     refresh(shop, customer, orderid)
     answer = shop.post(customer, f"/v1/orders/{orderid}/cancellation", {})
+    assert answer.status_code == 201, answer.text
     assert answer.json()["refunds"][0]["settled"] is True
     payments = unit(known)["payments"]
     if captured_at == "order":

@@ -130,13 +130,22 @@ def test_kept_versions_that_differ_are_both_kept(
 
 
 def test_the_audit_trail_names_both(
-    shop: Shop, deps: Dependencies, server: Server, database: Database, method: dict[str, Any]
+    shop: Shop,
+    deps: Dependencies,
+    server: Server,
+    database: Database,
+    method: dict[str, Any],
+    holds: Holds,
 ) -> None:
+    def settled() -> list[dict[str, Any]]:
+        subject = {"subject": f"{SHIPPING_METHOD}.{ID}"}
+        entries = shop.admin.get(f"{shop.users}/v1/admin/audit", params=subject, timeout=60).json()["items"]
+        return [each for each in entries if each["details"]["kept"].startswith("version 2 of 2098")]
+
     beside(server, database, method, "f", edited="2098-02-03T00:00:00.000Z", edited_by="dead")
-    settle_conflicts(deps)
-    subject = {"subject": f"{SHIPPING_METHOD}.{ID}"}
-    entries = shop.admin.get(f"{shop.users}/v1/admin/audit", params=subject, timeout=60).json()["items"]
-    [entry] = [each for each in entries if each["details"]["kept"].startswith("version 2 of 2098")]
+    holds(lambda: settle_conflicts(deps) == 1)
+    holds(settled)
+    [entry] = settled()
     assert (entry["action"], entry["actor"]) == ("settle setting", "worker")
     assert method["edited_by"] in entry["details"]["superseded"][0]
 

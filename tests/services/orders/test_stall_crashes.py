@@ -15,6 +15,7 @@ from shared.clock import now, parse
 from tests.services.orders.conftest import Shop
 from tests.services.orders.crashes import Dying, Killed
 from tests.services.orders.stall import level, recorded, sale
+from tests.services.orders.test_code_uses import left_behind
 
 STEPS = ("place", "sell_anyway", "stall", "add_all", "add")
 
@@ -54,7 +55,7 @@ def test_a_reservation_that_ran_out_before_it_was_sold_is_taken_again(shop: Shop
     body = sale({product: (1, 1250)})
     with pytest.raises(Killed):
         record_sale(dying(deps, "place"), key, StallSale().load(body), "user clerk")
-    found = deps.orders.order(orderid_for("stall", key))
+    found = left_behind(deps, orderid_for("stall", key))
     basket = found.order["basket"]
     deps.products.reserve(found.order["orderid"], basket, found.order["date"], again=False)
     deps.products.release(found.order["orderid"], basket)

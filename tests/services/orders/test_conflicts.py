@@ -19,6 +19,7 @@ from shared.couch import Database, Server
 from shared.settings import load
 from tests.forwarding import Forward, Response, forwarding
 from tests.services.orders.test_rules import order_document
+from tests.waiting import holding
 
 BASE = {"orderid": "1", "userid": "u", "placed": "2026-03-01T12:00:00.000Z", "currency": "GBP", "schema": 1}
 
@@ -38,6 +39,19 @@ def diverge(server: Server, database: Database, *versions: dict[str, Any]) -> No
     """Writes each version as the first revision of its own replica, as replication does."""
     docs = [{**doc, "_rev": f"1-{number:032x}"} for number, doc in enumerate(versions, 1)]
     server.client.call("post_bulk_docs", db=database.name, bulk_docs={"docs": docs, "new_edits": False})
+
+
+def settle(deps: Dependencies, many: int) -> None:
+    """Settles conflicts: so many revisions go, at once where each document has one copy. On a cluster one node's index tells of them."""
+    gone = 0
+
+    def are_gone() -> bool:
+        nonlocal gone
+        gone += settle_conflicts(deps)
+        return gone >= many
+
+    holding(at_once=deps.orders.database.has_one_copy)(are_gone)
+    assert gone == many
 
 
 def only(database: Database, docid: str) -> dict[str, Any]:
@@ -81,7 +95,7 @@ def test_what_each_kind_of_document_becomes(shop: Dependencies, server: Server, 
     late = {**early, "courier": "b", "date": "2026-03-01T14:00:00.000Z"}
     for versions in ((cancel, dispatch), (erased, named), (late, early)):
         diverge(server, database, *versions)
-    assert settle_conflicts(shop) == 3
+    settle(shop, 3)
     assert settle_conflicts(shop) == 0
     assert only(database, "order1:decision")["decision"] == "dispatch"
     assert only(database, "order1:customer")["email"] == ""
@@ -109,7 +123,7 @@ def test_an_exchange_that_one_replica_has_paid_stays_paid(
         {**about, "outcome": "paid", "date": "2026-03-01T13:00:00.000Z"},
     )
     diverge(server, database, *(versions[at] for at in order))
-    assert settle_conflicts(shop) == 1
+    settle(shop, 1)
     assert only(database, about["_id"])["outcome"] == "paid"
 
 
@@ -202,7 +216,7 @@ def test_two_refunds_with_one_number_both_hold(
     database.put({**order_document(), "_id": f"order{shown}:order", "orderid": shown})
     later, earlier = refund_of(shown, 100, "13:00"), refund_of(shown, 200, "12:30")
     diverge(server, database, *((later, earlier) if shown == "earlier" else (earlier, later)))
-    assert settle_conflicts(shop) == 1
+    settle(shop, 1)
     assert only(database, f"order{shown}:refund1")["total"]["amount"] == 200
     assert only(database, f"order{shown}:refund2")["total"]["amount"] == 100
     assert settle_conflicts(shop) == 0
@@ -224,8 +238,9 @@ def test_a_refund_does_not_go_where_the_nodes_list_lacks_the_one_with_the_next_n
         return status, headers, content
 
     with forwarding(environment["COUCH_URL"], without_the_second) as url:
-        assert settle_conflicts(open_dependencies(load(Settings, environment | {"COUCH_URL": url}))) == 0
-    assert settle_conflicts(shop) == 1
+        early = settle_conflicts(open_dependencies(load(Settings, environment | {"COUCH_URL": url})))
+    assert early == 0 or not database.has_one_copy, "on a cluster the list is completed by reads of documents"
+    settle(shop, 1 - early)
     amounts = [only(database, f"orderbehind:refund{number}")["total"]["amount"] for number in (1, 2, 3)]
     assert amounts == [200, 300, 100]
 
@@ -253,7 +268,7 @@ def test_a_refund_that_one_replica_paid_is_not_the_others(
         )
     )
     diverge(server, database, later, earlier)
-    assert settle_conflicts(shop) == 1
+    settle(shop, 1)
     found = settle_refunds(shop, shop.orders.order(orderid))
     booked = server.open(SANDBOX_LEDGER).partition(f"order{orderid}").all()
     assert sorted(doc["total"]["amount"] for doc in booked) == [100, 200]
@@ -271,7 +286,7 @@ def test_replicas_that_both_paid_all_back_leave_nothing_to_refund(
     whole = order["total"]["amount"]
     cancelled = refund_of("all", whole, "13:00", cause="cancellation", reference="cancellation")
     diverge(server, database, cancelled, refund_of("all", whole, "12:00"))
-    assert settle_conflicts(shop) == 1
+    settle(shop, 1)
     found = shop.orders.order("all")
     assert [refund["reference"] for refund in found.refunds] == [f"refund-{whole}", "cancellation"]
     assert refundable(found)["amount"] == 0
@@ -303,7 +318,7 @@ def test_two_returns_with_one_number_both_hold_and_are_put_back_each(
         {**BASE, "_id": f"order{orderid}:return-1restocked", "type": "restock", "reference": "return-1"}
     )
     diverge(server, database, *((later, earlier) if shown == "earlier" else (earlier, later)))
-    assert settle_conflicts(shop) == 1
+    settle(shop, 1)
     found = shop.orders.order(orderid)
     assert [(back["reference"], found.restocked(back)) for back in found.returns] == [
         ("return-2", False),
@@ -317,7 +332,7 @@ def test_one_refund_written_twice_under_two_traces_is_one_refund(
     database.put({**order_document(), "_id": "order2:order", "orderid": "2"})
     traces = (f"00-{trace * 32}-{trace * 16}-01" for trace in ("a", "b"))
     diverge(server, database, *(refund_of("2", 100, "13:00", traceparent=trace) for trace in traces))
-    assert settle_conflicts(shop) == 1
+    settle(shop, 1)
     refunds = [doc["_id"] for doc in database.partition("order2").all() if doc["type"] == "refund"]
     assert refunds == ["order2:refund1"]
 
@@ -334,7 +349,7 @@ def test_a_summary_says_what_the_merged_documents_say(
     database.put(refund_of("merged", 100, "13:00"))
     diverge(server, database, alone, paid)
     assert shop.orders.order("merged").progress.unsummarised > 0
-    assert settle_conflicts(shop) == 1
+    settle(shop, 1)
     stored = only(database, "ordermerged:summary")
     assert (stored["status"], stored["refunded"], stored["repaid"]) == ("paid", "part", 100)
     assert shop.orders.order("merged").progress.unsummarised == 0
@@ -376,7 +391,7 @@ def test_decisions_about_reserved_money_that_were_written_apart(
     taken = written("captured2", "paymentcaptured", 31, 500, **done)
     gone = written("captured2", "paymentcaptured", 30, 0, lost=True, **done)
     diverge(server, database, *((gone, taken) if shown == "earlier" else (taken, gone)))
-    assert settle_conflicts(shop) == 2
+    settle(shop, 2)
     assert settle_conflicts(shop) == 0
     found = shop.orders.order(orderid)
     assert [each["total"]["amount"] for each in found.captures.values()] == [600, 500, 0]

@@ -20,6 +20,7 @@ from shared.money import money
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.paypal_standin import CLIENT_ID, SECRET, WEBHOOK_ID, PayPalStandIn, unit
+from tests.waiting import Holds
 
 BY_PAYPAL = {"payment": {"provider": "paypal"}}
 
@@ -297,7 +298,7 @@ def test_a_refund_that_fails_later_is_due_again_until_staff_have_paid_it_back(
 
 
 def test_a_refund_that_fails_at_once_is_due_too(
-    shop: Shop, customer: Person, paypal: PayPalStandIn, deps: Dependencies
+    shop: Shop, customer: Person, paypal: PayPalStandIn, deps: Dependencies, holds: Holds
 ) -> None:
     paypal.fails = True
     try:
@@ -305,7 +306,7 @@ def test_a_refund_that_fails_at_once_is_due_too(
     finally:
         paypal.fails = False
     for _ in range(2):
-        assert read_refund(shop, orderid) == DUE_AGAIN
+        holds(lambda: read_refund(shop, orderid) == DUE_AGAIN)
         fulfilment.advance_order(deps, orderid)
     assert len(unit(known)["payments"]["refunds"]) == 1
     found = deps.orders.order(orderid)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -9,8 +10,9 @@ import pytest
 import requests
 
 from services.products.actions.stock import release
+from services.products.actions.stock import reserve as take
 from services.products.rules.ledger import Line
-from shared.clock import timestamp
+from shared.clock import iso, now, timestamp
 from shared.couch import Server
 from shared.errors import Unavailable
 from tests.forwarding import Forward, Response, cut_off, forwarding
@@ -132,3 +134,28 @@ def test_what_goes_back_is_written_once_more_where_each_of_three_writers_had_one
         release(open_as_worker({**environment, "COUCH_URL": url}), "refused", [line], "release", timestamp())
     assert len(unsure) == 2
     assert level(shop, "crowded") == 5
+
+
+def test_who_had_one_node_of_three_for_a_slot_takes_the_next_one(
+    shop: Shop, couch_url: str, environment: dict[str, str]
+) -> None:
+    """Three buyers at once were all asked to come again."""
+    shop.load([product("contended", stock=5)])
+    line = Line("contended", tuple(KITCHEN), 1)
+    unsure = []
+
+    def contended(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        if path.endswith("/_bulk_docs") and b'"reservation"' in body and not unsure:
+            rows = orjson.loads(content)
+            unsure.extend(row for row in rows if ":stock:" in row["id"])
+            rows = [row | {"accepted": True} if row in unsure else row for row in rows]
+            return 202, headers, orjson.dumps(rows)
+        return status, headers, content
+
+    with forwarding(couch_url, contended) as url:
+        deps = open_as_worker({**environment, "COUCH_URL": url})
+        expires = iso(now() + timedelta(minutes=15))
+        take(deps, "contends", [line], expires, timestamp())
+    assert len(unsure) == 1
+    assert level(shop, "contended") == 4

@@ -16,7 +16,8 @@ from shared.web.auth import current_user
 from shared.web.context import add_log_fields, log_fields
 from shared.web.etag import not_modified
 
-MAX_BYTES: Final = 6 * 1024 * 1024
+MAX_BYTES: Final = 12 * 1024 * 1024
+"""Of each process: about what 2,000 products take."""
 ENTRY_BYTES: Final = 1200
 """About what an answer takes besides its body and its address: headers, and who asked."""
 

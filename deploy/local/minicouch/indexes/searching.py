@@ -15,6 +15,7 @@ from ..documents.database import Database
 from ..errors import CouchError, bad_request, not_found
 from ..search import Hit, SearchIndex
 from ..store import StoredDoc
+from .for_types import run_for_types
 from .indexing import build_once, never_indexed
 
 BATCH = 100
@@ -63,6 +64,13 @@ class Found:
     groups: list[search.Group] | None = None
 
 
+def _emitted(source: str, docs: list[StoredDoc], lib: Any, *, nouveau: bool = False) -> list[list[Any]]:
+    def run(chosen: list[StoredDoc]) -> list[list[Any]]:
+        return javascript.run_index(source, [doc.json() for doc in chosen], lib, nouveau)
+
+    return run_for_types([source], docs, run, list)
+
+
 def spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
     """Errors: 404 when the design document has no such index, 400 for an analyzer that is none."""
     indexes = ddoc.get("indexes")
@@ -73,7 +81,7 @@ def spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:
     source, analyzer = definition["index"], definition.get("analyzer", "standard")
 
     def emit(docs: list[StoredDoc]) -> list[list[Any]]:
-        return javascript.run_index(source, [doc.json() for doc in docs], lib)
+        return _emitted(source, docs, lib)
 
     return SearchSpec(_signature(source, analyzer, lib), analyzer, emit, is_partitioned(db, ddoc))
 
@@ -106,7 +114,7 @@ def nouveau_spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec
     }
 
     def emit(docs: list[StoredDoc]) -> list[list[Any]]:
-        return javascript.run_index(source, [doc.json() for doc in docs], lib, nouveau=True)
+        return _emitted(source, docs, lib, nouveau=True)
 
     return SearchSpec(
         _signature("nouveau", source, analyzer, lib), analyzer, emit, is_partitioned(db, ddoc), True

@@ -12,6 +12,7 @@ from ..collation import sort_key
 from ..collation.raw import raw_key
 from ..documents.database import Database
 from ..errors import CouchError, not_found
+from ..indexes.for_types import run_for_types
 from ..indexes.indexing import IndexSpec
 from ..reducers import Reducer, built_in
 from ..store import StoredDoc
@@ -146,7 +147,10 @@ class Mapper:
         return orjson.dumps(self.lib)
 
     def run(self, maps: Sequence[str], docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
-        return javascript.map_docs(self.lib, maps, [self._json(doc) for doc in docs])
+        def run(chosen: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
+            return javascript.map_docs(self.lib, maps, [self._json(doc) for doc in chosen])
+
+        return run_for_types(maps, docs, run, lambda: [[] for _ in maps])
 
     def _json(self, doc: StoredDoc) -> bytes:
         """What a map function sees: the document, its conflicts, and its sequence where the design asks for it."""

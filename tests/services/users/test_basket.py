@@ -234,6 +234,8 @@ def sell_shirt(products, productid):
     }
     answer = products.post("/v1/products", body)
     assert answer.status_code == 201, answer.text
+    for sku in ("M", "L"):
+        eventually(lambda sku=sku: products.get(f"/v1/products/{productid}-{sku}").ok)
 
 
 def test_a_variant_lies_in_the_basket_by_its_sku_with_its_options(products, person):

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ def done(shop: Shop, deps: Dependencies, year: str) -> tuple[Answer, int]:
     while is_under_way(deps, year):
         with pytest.raises(Killed):
             archive_years.advance(dying, year)
+        if not deps.orders.database.has_one_copy:
+            time.sleep(1)  # a job that died is repeated minutes later, when every node has what it did
         archive_years.advance(deps, year)
         killed += 1
         assert killed < 40

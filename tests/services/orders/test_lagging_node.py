@@ -4,7 +4,7 @@ and documents as a quorum has them. The stand-in for such a node does so."""
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import orjson
 import pytest
 import requests
 
-from tests.forwarding import Forward, Response, forwarding
+from tests.forwarding import Forward, Response, as_one_of_three, forwarding
 from tests.services.orders.conftest import Shop, insisting
 from tests.services.orders.test_gift_cards import issued, left_on
 
@@ -117,3 +117,27 @@ def test_the_desk_reads_a_card_that_its_node_has_not_got_yet(shop: Shop, behind:
 def test_a_card_that_nobody_issued_is_none(shop: Shop, behind: str) -> None:
     refused = shop.admin.get(f"{behind}/v1/admin/gift-cards/{'0' * 32}")
     assert (refused.status_code, refused.json()["code"]) == (404, "no_such_gift_card")
+
+
+def test_an_order_that_was_just_placed_is_in_the_history_where_the_index_lacks_it(
+    shop: Shop, couch_url: str, service: Callable[..., str]
+) -> None:
+    """The node's index is up to date with the node, which has not got the order yet."""
+    customer, product = shop.customer(), shop.product()
+    placed = [shop.placed(customer, {product: 1})["orderid"] for _ in range(3)]
+
+    def answer(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        if "/_view/orders_of_a_customer" in path:
+            found = orjson.loads(content)
+            content = orjson.dumps(
+                found | {"rows": [row for row in found["rows"] if placed[-1] not in str(row)]}
+            )
+        return status, headers, as_one_of_three(method, path, content)
+
+    with forwarding(couch_url, answer) as url:
+        lagging = replace(shop, orders=service("orders", COUCH_URL=url))
+        first = lagging.get(customer, "/v1/orders", params={"limit": 2}).json()
+        rest = lagging.get(customer, "/v1/orders", params={"limit": 2, "cursor": first["next"]}).json()
+    seen = [item["orderid"] for page in (first, rest) for item in page["items"]]
+    assert seen == placed[::-1]

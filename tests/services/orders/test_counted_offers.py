@@ -1,6 +1,7 @@
 """Promotions that apply by themselves with a limit, and the customer that a use is counted for."""
 
 import secrets
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,13 +15,14 @@ from services.orders.actions.code_uses import give_back, take
 from services.orders.dependencies import Dependencies
 from services.orders.documents import customer_use_key
 from services.orders.rules.pricing import PriceChanged
+from services.orders.store.settings import MAX_AGE_SECONDS
 from shared.couch import Database
 from tests.people import ADDRESS, Person
 from tests.services.orders.conftest import Shop, calls, checkout, clone, insisting
 from tests.services.orders.crashes import STEPS, checkout_that_dies
 from tests.services.orders.test_code_uses import left_behind, used
 from tests.services.orders.test_promotions import code, promotion, quoted
-from tests.waiting import eventually
+from tests.waiting import Holds, eventually
 
 BUYERS, OFFERED = 30, 5
 
@@ -40,25 +42,29 @@ def guest_order(shop: Shop, product: str, email: str, **more: Any) -> requests.R
 
 
 def test_an_offer_for_the_first_two_orders_is_used_twice_and_then_the_goods_cost_more(
-    shop: Shop, customer: Person, replica: str
+    shop: Shop, customer: Person, replica: str, database: Database, holds: Holds
 ) -> None:
     product = shop.product(price=1000, delivery=0)
     made = offer(shop, product, limit=2)
     eventually(lambda: discounts(quoted(replica, {product: 1})) == [made["id"]])
+    if not database.has_one_copy:
+        time.sleep(MAX_AGE_SECONDS + 1)  # until then the terms may be what a node that was behind had listed
     for _ in range(2):
         order = shop.placed(customer, {product: 1}, expected_total={"amount": 900, "currency": "GBP"})
-    assert used(shop, made) == 2
+    holds(lambda: used(shop, made) == 2)
     for url in (shop.orders, replica):
-        assert discounts(quoted(url, {product: 1})) == []
+        holds(lambda url=url: discounts(quoted(url, {product: 1})) == [])
     refused = shop.order(customer, {product: 1}, expected_total={"amount": 900, "currency": "GBP"})
     assert (refused.status_code, refused.json()["code"]) == (409, "price_changed")
     assert refused.json()["total"]["amount"] == 1000
     assert shop.placed(customer, {product: 1})["total"]["amount"] == 1000
     assert shop.post(customer, f"/v1/orders/{order['orderid']}/cancellation", {"reason": ""}).ok
-    assert discounts(quoted(shop.orders, {product: 1})) == [made["id"]]
+    holds(lambda: discounts(quoted(shop.orders, {product: 1})) == [made["id"]])
 
 
-def test_thirty_at_once_get_an_offer_of_five_five_times(shop: Shop, replica: str, database: Database) -> None:
+def test_thirty_at_once_get_an_offer_of_five_five_times(
+    shop: Shop, replica: str, database: Database, holds: Holds
+) -> None:
     """Who loses the race for it is told that the price has changed, and orders at that. There is stock for what losers hold for a moment."""
     product = shop.product(price=1000, delivery=0, stock=2 * BUYERS)
     made = offer(shop, product, limit=OFFERED)
@@ -76,8 +82,8 @@ def test_thirty_at_once_get_an_offer_of_five_five_times(shop: Shop, replica: str
 
     with ThreadPoolExecutor(BUYERS) as pool:
         assert Counter(pool.map(buy, range(BUYERS))) == {900: OFFERED, 1000: BUYERS - OFFERED}
-    assert used(shop, made) == OFFERED
-    assert shop.stock(product) == BUYERS
+    holds(lambda: used(shop, made) == OFFERED)
+    holds(lambda: shop.stock(product) == BUYERS)
 
 
 def test_who_loses_the_slot_of_an_offer_is_asked_to_look_at_the_price_again(

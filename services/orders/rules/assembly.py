@@ -174,6 +174,11 @@ class OrderDocuments:
         """Of `decision`, `decision2`, ... or `refund1`, `refund2`, ...; 0 before the first."""
         return max(numbered(self._by_key, chain), default=0)
 
+    def unseen_numbers(self, chain: str) -> list[int]:
+        """Of the same, those that are not there up to the one after the last."""
+        known = numbered(self._by_key, chain)
+        return [number for number in range(1, max(known, default=0) + 2) if number not in known]
+
     @property
     def dispatch_decisions(self) -> list[Decision]:
         """The n-th one is of the n-th parcel."""

@@ -1,11 +1,13 @@
 """PayPal behind the same interface: its adapter is one class and one row, and whatever holds of orders on a payment page holds here."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import orjson
 import pytest
 import requests
 
@@ -17,6 +19,7 @@ from services.orders.dependencies import Dependencies
 from shared.clock import now
 from shared.couch import Database
 from shared.money import money
+from tests.forwarding import Forward, Response, as_one_of_three, forwarding
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.paypal_standin import CLIENT_ID, SECRET, WEBHOOK_ID, PayPalStandIn, unit
@@ -86,6 +89,26 @@ def test_approved_returned_dispatched_and_refunded(
     payments = unit(known)["payments"]
     assert [each["amount"]["value"] for each in payments["captures"]] == ["11.00"]
     assert [each["amount"]["value"] for each in payments["refunds"]] == ["2.50"]
+
+
+def test_who_comes_back_from_the_page_has_paid_where_a_node_does_not_list_it_yet(
+    shop: Shop, customer: Person, paypal: PayPalStandIn, couch_url: str, service: Callable[..., str]
+) -> None:
+    """The page was opened at another node a moment ago: the order stayed unpaid until the webhook came."""
+    orderid, _, known = opened(shop, customer, paypal)
+    paypal.approve(known)
+
+    def without_page(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        if f"/_partition/order{orderid}/_all_docs" in path:
+            found = orjson.loads(content)
+            rows = [row for row in found["rows"] if not row["id"].endswith(":session")]
+            content = orjson.dumps(found | {"rows": rows})
+        return status, headers, as_one_of_three(method, path, content)
+
+    with forwarding(couch_url, without_page) as url:
+        paid = refresh(replace(shop, orders=service("orders", COUCH_URL=url)), customer, orderid)
+    assert paid["status"] == "paid"
 
 
 def test_each_parcel_captures_its_share_and_a_refund_is_of_several(

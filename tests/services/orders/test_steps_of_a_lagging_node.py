@@ -114,6 +114,22 @@ def test_what_a_node_does_not_list_yet_of_an_order_counts(
     assert (seen["status"], len(seen["refunds"]), len(seen["parcels"])) == ("dispatched", 1, 1)
 
 
+def test_what_a_node_does_not_list_in_between_counts(
+    shop: Shop, order: dict[str, Any], behind: str, node: Node
+) -> None:
+    """Of two pieces one was cancelled, then the parcel with the other was decided on: nothing is left to cancel."""
+    [line], path = order["items"], f"/v1/orders/{order['orderid']}"
+    one = {"reason": "", "items": [{"productid": line["productid"], "quantity": 1}]}
+    assert shop.post(shop.admin, f"{path}/cancellation", one).status_code == 201
+    sent = shop.post(shop.admin, f"/v1/admin/orders/{order['orderid']}/dispatch", PARCEL)
+    assert sent.status_code == 201, sent.text
+    node.lacks = (":decision", ":refund1")
+    seen = shop.admin.get(f"{behind}{path}").json()
+    node.lacks = ()
+    assert (seen["items"][0]["cancelled"], seen["items"][0]["dispatched"]) == (1, 1)
+    assert len(seen["refunds"]) == len(seen["line_cancellations"]) == 1
+
+
 def test_an_invoice_has_no_number_that_too_few_nodes_took(
     shop: Shop, order: dict[str, Any], behind: str, node: Node
 ) -> None:

@@ -12,6 +12,7 @@ def next_keys(found: OrderDocuments) -> list[str]:
     keys = [
         *(["payment"] if found.payment is None else []),
         *(["cancellation"] if found.cancellation is None else []),
+        *(["oversold"] if "stall" in found.order else []),
         *(["session", "processing"] if found.is_open and found.order.get("hosted") else []),
         *(
             numbered_key(chain, each)

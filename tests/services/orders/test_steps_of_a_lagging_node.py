@@ -2,7 +2,7 @@
 stand-in for it does so."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -17,6 +17,7 @@ from shared.settings import load
 from tests.forwarding import Forward, Response, as_one_of_three, cut_off, forwarding
 from tests.maildir import read_mail
 from tests.services.orders.conftest import Shop
+from tests.services.orders.stall import recorded, sale
 from tests.services.orders.test_gift_card_products import gift_card_product, recipient
 from tests.services.orders.test_invoices import invoice_of
 
@@ -128,6 +129,14 @@ def test_what_a_node_does_not_list_in_between_counts(
     node.lacks = ()
     assert (seen["items"][0]["cancelled"], seen["items"][0]["dispatched"]) == (1, 1)
     assert len(seen["refunds"]) == len(seen["line_cancellations"]) == 1
+
+
+def test_a_stall_is_told_what_the_stock_did_not_have(shop: Shop, behind: str, node: Node) -> None:
+    product = shop.product(stock=1)
+    node.lacks = (":oversold",)
+    order = recorded(replace(shop, orders=behind), shop.admin, sale({product: (2, 1250)}))
+    node.lacks = ()
+    assert [line["quantity"] for line in order["oversold"]["lines"]] == [1]
 
 
 def test_an_invoice_has_no_number_that_too_few_nodes_took(

@@ -16,8 +16,10 @@ from services.orders.actions import fulfilment
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import DESIGN, SANDBOX_LEDGER
 from services.orders.settings import Settings
+from services.products.actions.maintenance import SETTLE_AFTER, correct_settled
 from services.products.documents import DESIGN as PRODUCTS
 from services.users.documents import DESIGN as USERS
+from shared.clock import now
 from shared.couch import Database, Server
 from shared.settings import load
 from tests.patience import patient
@@ -25,6 +27,7 @@ from tests.people import ADDRESS, PASSWORD, Person, register
 from tests.processes import free_port, run_forked
 from tests.services.orders.easypost_standin import EasyPostStandIn
 from tests.services.orders.stripe_standin import StripeStandIn
+from tests.services.products.conftest import open_as_worker
 from tests.services.worker.processes import Worker
 from tests.waiting import Holds, holding
 
@@ -240,6 +243,26 @@ def refusals(database: Database) -> set[int]:
 def holds(database: Database) -> Holds:
     """holds(look) checks: at once where each document has one copy; on a cluster, where a list is one node's copy, within a minute."""
     return holding(at_once=database.has_one_copy)
+
+
+@pytest.fixture(scope="module")
+def stock_comes_to(
+    shop: Shop, database: Database, environment: dict[str, str], holds: Holds
+) -> Callable[[str, int], None]:
+    """stock_comes_to(productid, level): at once where each document has one copy. On a cluster a checkout that was refused in a crowd may leave
+    its goods to the worker, when what went back did not get its turn in the chain in time: here it looks at them as if half a minute had passed.
+    """
+    goods = open_as_worker(environment)
+
+    def check(productid: str, level: int) -> None:
+        def is_there() -> bool:
+            if not database.has_one_copy:
+                correct_settled(goods, now() + SETTLE_AFTER)
+            return shop.stock(productid) == level
+
+        holds(is_there)
+
+    return check
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -63,7 +64,7 @@ def test_an_offer_for_the_first_two_orders_is_used_twice_and_then_the_goods_cost
 
 
 def test_thirty_at_once_get_an_offer_of_five_five_times(
-    shop: Shop, replica: str, database: Database, holds: Holds
+    shop: Shop, replica: str, holds: Holds, stock_comes_to: Callable[[str, int], None]
 ) -> None:
     """Who loses the race for it is told that the price has changed, and orders at that. There is stock for what losers hold for a moment."""
     product = shop.product(price=1000, delivery=0, stock=2 * BUYERS)
@@ -83,7 +84,7 @@ def test_thirty_at_once_get_an_offer_of_five_five_times(
     with ThreadPoolExecutor(BUYERS) as pool:
         assert Counter(pool.map(buy, range(BUYERS))) == {900: OFFERED, 1000: BUYERS - OFFERED}
     holds(lambda: used(shop, made) == OFFERED)
-    holds(lambda: shop.stock(product) == BUYERS)
+    stock_comes_to(product, BUYERS)
 
 
 def test_who_loses_the_slot_of_an_offer_is_asked_to_look_at_the_price_again(

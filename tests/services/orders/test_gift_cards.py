@@ -1,6 +1,7 @@
 """Gift cards and store credit over HTTP: issued, spent beside a card and alone, given back, refunded, never overdrawn."""
 
 import secrets
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -163,7 +164,7 @@ def test_a_balance_that_has_changed_since_the_quote_charges_nobody(
 
 
 def test_twenty_who_spend_one_card_at_once_never_overdraw_it(
-    shop: Shop, ledger: Database, database: Database, holds: Holds
+    shop: Shop, ledger: Database, database: Database, stock_comes_to: Callable[[str, int], None]
 ) -> None:
     """50.00 on the card, 15.00 for each order: three are paid by it alone, one gets the last 5.00 at most."""
     card, product = issued(shop, 5000), shop.product(price=1250, delivery=250, stock=100)
@@ -188,7 +189,7 @@ def test_twenty_who_spend_one_card_at_once_never_overdraw_it(
         spent += by_card
     assert left_on(shop, card) == 5000 - spent
     assert len(placed) in (3, 4)
-    holds(lambda: shop.stock(product) == 100 - len(placed))
+    stock_comes_to(product, 100 - len(placed))
     entries = CREDIT_ENTRY.among(database.partition(f"giftcard{card['id']}").all())
     assert all(entry["_rev"].startswith("1-") for entry in entries)
 

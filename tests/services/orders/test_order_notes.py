@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from shared.couch import Database
+from tests.patience import patient
 from tests.people import Person
 from tests.services.orders.conftest import Shop, calls
 from tests.services.orders.test_after_sale import delivered
@@ -70,7 +71,9 @@ def test_notes_and_what_was_written_beside_a_return_are_exported_and_erased(
     exported = requests.get(f"{url}/orders", headers=service, timeout=60).text
     assert exported.count(planted) == 2
     counts = [
-        requests.post(f"{url}/anonymise", json={}, headers=service, timeout=30).json()["orders"]
+        patient(lambda: requests.post(f"{url}/anonymise", json={}, headers=service, timeout=30)).json()[
+            "orders"
+        ]
         for _ in range(2)
     ]
     assert counts == [1, 0]

@@ -22,6 +22,7 @@ from shared.settings import load
 from tests.maildir import read_mail
 from tests.patience import patient
 from tests.processes import ended_forked
+from tests.waiting import Holds, holding
 
 PASSWORD = "correct horse battery"
 ADMIN = ("admin@example.com", "a password of the admin")
@@ -162,6 +163,12 @@ def calls(answer: requests.Response) -> dict[str, int]:
     """The database calls of a request, as its Server-Timing says."""
     parts = re.findall(r'(\w+);dur=[^;]+;desc="(\d+)"', answer.headers["Server-Timing"])
     return {kind: int(number) for kind, number in parts}
+
+
+@pytest.fixture(scope="module")
+def holds(deps: JobDependencies) -> Holds:
+    """holds(look) checks: at once where each document has one copy; on a cluster, where a list is one node's copy, within a minute."""
+    return holding(at_once=deps.store.database.has_one_copy)
 
 
 @pytest.fixture(scope="module")

@@ -34,14 +34,14 @@ def test_the_first_is_the_default_till_another_is_chosen(person):
     assert defaults(ann) == ["cabin"]
 
 
-def test_removing_the_default_leaves_one_default(person):
+def test_removing_the_default_leaves_one_default(person, holds):
     ann = person()
     ids = {name: add(ann, name)["id"] for name in ("a", "b", "c")}
     for name in ("a", "b"):
         assert ann.delete(f"{PATH}/{ids[name]}").status_code == 204
-        assert len(defaults(ann)) == 1
+        holds(lambda: len(defaults(ann)) == 1)
     assert ann.delete(f"{PATH}/{ids['c']}").status_code == 204
-    assert ann.get(PATH).json() == {"items": [], "next": None}
+    holds(lambda: ann.get(PATH).json() == {"items": [], "next": None})
 
 
 def test_racing_writers_leave_exactly_one_default(person):

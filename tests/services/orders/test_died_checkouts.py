@@ -6,7 +6,7 @@ import pytest
 
 from shared.couch import Database
 from tests.people import Person
-from tests.services.orders.conftest import Shop, checkout
+from tests.services.orders.conftest import Shop, checkout, insisting
 from tests.services.orders.crashes import STEPS, checkout_that_dies
 from tests.waiting import Holds
 
@@ -23,7 +23,7 @@ def test_whoever_repeats_a_checkout_that_died_gets_their_order(
     product, key = shop.product(stock=3), secrets.token_hex(8)
     orderid = checkout_that_dies(environment, customer.userid, key, checkout({product: 1}), step)
     holds(lambda: (orderid in open_attempts(shop)) == (step != "payment"))
-    answer = shop.order(customer, {product: 1}, key)
+    answer = insisting(shop, customer, {product: 1}, key=key)
     assert answer.status_code == 201, answer.text
     assert answer.json()["orderid"] == orderid
     charged = [doc["status"] for doc in ledger.partition(f"order{orderid}").all() if doc["type"] == "charge"]

@@ -28,7 +28,6 @@ from services.orders.store import (
     OrderStore,
     PromotionStore,
     ProviderAnswers,
-    RecentOrders,
     ReportStore,
     SettingsStore,
     StallStore,
@@ -48,6 +47,7 @@ from shared.limits import Limits
 from shared.locks import Locks
 from shared.mail import Mailer, open_mailer
 from shared.mail_html import Letterhead
+from shared.recent import Recent
 from shared.redis import open_redis
 from shared.translation import Language, translated_languages
 from shared.waiting import Marks, marks_of_people
@@ -74,7 +74,8 @@ class Dependencies:
     courier: Courier
     mailer: Mailer
     limits: Limits
-    recent: RecentOrders
+    recent: Recent
+    """Orders that customers have just placed."""
     provider_answers: ProviderAnswers
     locks: Locks
     terms_cache: TermsCache
@@ -194,7 +195,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         courier=courier,
         mailer=open_mailer(settings.mail_dir, settings.smtp_url),
         limits=Limits(redis),
-        recent=RecentOrders(redis),
+        recent=Recent(redis, "orders:placed", most=5),
         provider_answers=ProviderAnswers(redis, stores.orders.database.name),
         locks=Locks(redis, stores.orders.database.name),
         terms_cache=terms_cache(

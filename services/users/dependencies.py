@@ -21,6 +21,7 @@ from shared.import_progress import ImportProgress
 from shared.limits import Limits
 from shared.locks import Locks
 from shared.mail import BackgroundMailer, Mailer, open_mailer
+from shared.recent import Recent
 from shared.redis import open_redis
 from shared.translation import Language, active_language, translated_languages
 from shared.waiting import Waiting, marks_of_people
@@ -100,7 +101,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
 def _for_jobs(settings: JobSettings, redis: Redis, timeout: float = TIMEOUT) -> dict[str, Any]:
     server = open_server(settings, timeout)
     marks = marks_of_people(redis, server.prefix)
-    store = UserStore(server, marks.change)
+    store = UserStore(server, marks.change, Recent(redis, f"{server.prefix}users:written", most=100))
     orders = Orders(ServiceClient("orders", settings.orders_url, settings.service_secret))
     letterhead = ShopLetterhead(orders, settings.shop_name, settings.storefront_url)
     return {

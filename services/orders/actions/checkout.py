@@ -311,7 +311,7 @@ def _record_payment(checkout: Checkout) -> str:
     payment = _payment(order, charge, credits_of(order) if held else [], sold=sold)
     checkout.found = checkout.found.with_document(deps.orders.add(payment)[0])
     if order["userid"]:
-        deps.recent.remember(order["userid"], order["orderid"])
+        deps.recent.remember(order["userid"], [order["orderid"]])
     if gone or not held:
         reason = BalanceSpent.code if not held else OutOfStock.code
         checkout.found = cancel_unfulfillable(deps, checkout.found, reason)

@@ -16,7 +16,6 @@ from services.orders.store.old_records import OldRecords
 from services.orders.store.orders import Key, OrderStore
 from services.orders.store.promotions import PromotionStore
 from services.orders.store.provider_answers import ProviderAnswers
-from services.orders.store.recent import RecentOrders
 from services.orders.store.reports import ReportStore
 from services.orders.store.settings import SettingsStore, TermsCache, terms_cache
 from services.orders.store.stall import StallStore
@@ -38,7 +37,6 @@ __all__ = [
     "OrderStore",
     "PromotionStore",
     "ProviderAnswers",
-    "RecentOrders",
     "ReportStore",
     "SettingsStore",
     "StallStore",

@@ -42,6 +42,7 @@ from shared.couch import (
     Written,
 )
 from shared.errors import Unavailable
+from shared.recent import Recent
 
 _PAGE_SIZE = 200
 _UNSYNCED = ("sync", "session-", "token-")
@@ -54,14 +55,20 @@ class UserStore:
     What an erasure has overwritten and not deleted yet is there for `documents_of` alone.
     """
 
-    def __init__(self, server: Server, changed: Callable[[set[str]], None] = lambda partitions: None) -> None:
-        """`changed` is told the partitions of people that were written to."""
+    def __init__(
+        self,
+        server: Server,
+        changed: Callable[[set[str]], None] = lambda partitions: None,
+        recent: Recent | None = None,
+    ) -> None:
+        """`changed` is told the partitions of people that were written to; `recent` keeps on a cluster what was written of them last."""
         self.server, self.database = server, server.open(DESIGN)
-        self._changed = changed
+        self._changed, self._recent = changed, recent
 
     def documents_of(self, userid: str) -> list[Doc]:
-        """U1: all documents of a person. 1 partition query."""
-        return self.database.partition(user_partition(userid)).all()
+        """U1: all documents of a person. 1 partition query, and on a cluster 1 read where something was written lately: a list is one
+        node's there, and who has just put something into the basket is to find it there."""
+        return self._listed(userid, "")
 
     def documents_of_account(self, userid: str) -> list[Doc]:
         """The same of who has an account, or had one. 1 partition query, and 1 read where the account is not among them: raises Unavailable
@@ -76,9 +83,18 @@ class UserStore:
         return self.database.across_partitions.documents(start, end, limit=limit)
 
     def documents_with_prefix(self, userid: str, prefix: str) -> list[Doc]:
-        """The documents of a person whose key begins with `prefix`. 1 partition query."""
+        """The documents of a person whose key begins with `prefix`. As costly as `documents_of`."""
+        return [doc for doc in self._listed(userid, prefix) if not is_blank(doc)]
+
+    def _listed(self, userid: str, prefix: str) -> list[Doc]:
         docs = self.database.partition(user_partition(userid)).all(prefix)
-        return [doc for doc in docs if not is_blank(doc)]
+        if self._recent is None or self.database.has_one_copy:
+            return docs
+        begin = f"{user_partition(userid)}:{prefix}"
+        recent = [docid for docid in self._recent.of(user_partition(userid)) if docid.startswith(begin)]
+        as_they_are = self.database.get_many(recent)
+        others = [doc for doc in docs if doc["_id"] not in recent]
+        return sorted([*others, *as_they_are.values()], key=lambda doc: str(doc["_id"]))
 
     def seen_by(self, userid: str) -> list[ViewedProduct]:
         """What a person looked at lately. 1 partition query."""
@@ -215,6 +231,9 @@ class UserStore:
     def _tell(self, docids: Iterable[str], *, ended: bool = False) -> None:
         """Of what devices sync, and of a session that has `ended`; how far a device is says nothing to the others."""
         keys = [docid.partition(":") for docid in docids if docid.startswith("user")]
+        if self._recent is not None and keys and not self.database.has_one_copy:
+            for owner in {partition for partition, _, _ in keys}:
+                self._recent.remember(owner, ["".join(key) for key in keys if key[0] == owner])
         self._changed({partition for partition, _, key in keys if ended or not key.startswith(_UNSYNCED)})
 
     def waited_for(self) -> list[str]:

@@ -166,6 +166,24 @@ def test_an_address_that_a_node_does_not_list_yet_is_read_changed_and_not_made_t
     assert none.status_code == 404
 
 
+def test_what_somebody_has_just_written_is_listed_as_most_nodes_have_it(person, behind, node):
+    """The page that follows a form reads a list, which is one node's."""
+    ann = Api(behind, person().token)
+    made = [ann.post("/v1/users/me/addresses", MILL).json()["id"] for _ in range(2)]
+
+    def listed() -> list[str]:
+        return sorted(each["id"] for each in ann.get("/v1/users/me/addresses").json()["items"])
+
+    node.lags, node.lacks = True, f":delivery{made[0]}"
+    assert listed() == sorted(made)
+    node.lags, node.lacks = False, ":auth"
+    assert listed() == sorted(made)
+    node.were = {path: shown for path, shown in node.shown.items() if made[1].encode() in shown[2]}
+    assert ann.delete(f"/v1/users/me/addresses/{made[1]}").ok
+    assert listed() == [made[0]]
+    node.were = {}
+
+
 def test_a_device_is_not_told_that_what_the_node_does_not_list_yet_is_gone(person, behind, node):
     ann = person()
     address = ann.post("/v1/users/me/addresses", MILL).json()["id"]

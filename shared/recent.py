@@ -1,0 +1,44 @@
+"""What was written of somebody a moment ago, for as long as a list of theirs may lack it."""
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Final, cast
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+TTL_SECONDS: Final = 600
+
+
+class Recent:
+    """Ids by whom they belong to, the `most` written last, in Redis under `name`: a convenience, so that nothing fails without it."""
+
+    def __init__(self, redis: Redis, name: str, most: int) -> None:
+        self._redis, self._name, self._most = redis, name, most
+
+    def remember(self, owner: str, ids: Sequence[str]) -> None:
+        key, now = self._key(owner), time.time()
+        try:
+            with self._redis.pipeline(transaction=False) as pipeline:
+                pipeline.zadd(key, dict.fromkeys(ids, now))
+                pipeline.zremrangebyrank(key, 0, -self._most - 1)
+                pipeline.expire(key, TTL_SECONDS)
+                pipeline.execute()
+        except RedisError as error:
+            log.warning("what was just written is not remembered: %s", error)
+
+    def of(self, owner: str) -> list[str]:
+        """Newest first."""
+        since = time.time() - TTL_SECONDS
+        try:
+            stored = cast(list[bytes], self._redis.zrevrangebyscore(self._key(owner), "+inf", since))
+            return [each.decode() for each in stored]
+        except RedisError as error:
+            log.warning("what was just written cannot be read: %s", error)
+            return []
+
+    def _key(self, owner: str) -> str:
+        return f"{self._name}:{owner}"

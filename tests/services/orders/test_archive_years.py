@@ -11,6 +11,7 @@ import pytest
 
 from services.orders.actions import archive_years
 from services.orders.dependencies import Dependencies
+from tests.patience import patient
 from tests.people import Person
 from tests.services.orders.conftest import Shop
 from tests.services.orders.crashes import Dying, Killed
@@ -44,7 +45,7 @@ def begun(shop: Shop, year: str, act: str, **more: Any) -> None:
 
 
 def year_of(shop: Shop, year: str) -> Answer:
-    answer = shop.get(shop.admin, "/v1/admin/archives").json()
+    answer = patient(lambda: shop.get(shop.admin, "/v1/admin/archives")).json()
     return next(each for each in answer["items"] if each["year"] == year)
 
 

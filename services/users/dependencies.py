@@ -101,7 +101,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
 def _for_jobs(settings: JobSettings, redis: Redis, timeout: float = TIMEOUT) -> dict[str, Any]:
     server = open_server(settings, timeout)
     marks = marks_of_people(redis, server.prefix)
-    store = UserStore(server, marks.change, Recent(redis, f"{server.prefix}users:written", most=100))
+    store = UserStore(server, marks.change, Recent(redis, f"{server.prefix}users:written", most=30))
     orders = Orders(ServiceClient("orders", settings.orders_url, settings.service_secret))
     letterhead = ShopLetterhead(orders, settings.shop_name, settings.storefront_url)
     return {

@@ -302,6 +302,8 @@ def _correct_between(deps: Dependencies, since: str, until: str, now: datetime) 
     while True:
         page = deps.ledger.settlements_between(since, until, PAGE, cursor)
         returned += _correct_page(deps, page.items, iso(now))
+        if not deps.catalogue.has_one_copy:
+            _correct_levels(deps, {ledger.line_of(each) for each in page.items}, now)
         if page.next is None:
             return returned
         cursor = page.next
@@ -322,6 +324,13 @@ def _correct_page(deps: Dependencies, settlements: Sequence[Settlement], date: s
         for settlement, key, docid in zip(settlements, keys, ids, strict=True)
         if docid in reservations
     )
+
+
+def _correct_levels(deps: Dependencies, lines: Iterable[Line], now: datetime) -> None:
+    """Makes the level of a chain that has rested the sum of its movements, where writers who met in one slot left another one."""
+    for line in lines:
+        if deps.ledger.is_broken(line, iso(now - SETTLE_AFTER)):
+            deps.ledger.correct(line, time_ordered_id(), iso(now))
 
 
 def finish_moves(deps: Dependencies, now: datetime) -> int:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from threading import Lock
 from typing import Any, TypeVar, cast
 
@@ -315,6 +315,20 @@ class Ledger:
             return movement(Head(head.slot, total), place, 0, CORRECTED, mark, date)
 
         self.append_decided(line, decide)
+
+    def is_broken(self, line: Line, moment: str) -> bool:
+        """Whether of the last movements, none of them after `moment`, one has not the level that the one before it and its own quantity make:
+        its writer followed one that was taken back since, or had to take the lowest of several. 1 partition query."""
+        found = self.movements(line, _RECENT)
+        if not found or found[0]["date"] > moment:
+            return False
+        for later, earlier in pairwise(found):
+            if later["reason"] == CORRECTED:
+                return False
+            follows = later["slot"] == earlier["slot"] + 1
+            if not follows or later["level"] != earlier["level"] + later["delta"]:
+                return True
+        return False
 
     def write(self, docs: Sequence[Document]) -> list[Written]:
         """1 write; every document on its own. Raises what a write of it alone raises for one that was refused for another reason than

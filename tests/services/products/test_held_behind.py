@@ -10,9 +10,11 @@ import pytest
 from services.products.actions.maintenance import SETTLE_AFTER, correct_settled
 from services.products.actions.stock import release, reserve
 from services.products.dependencies import Dependencies
+from services.products.documents import DESIGN
 from services.products.rules.ledger import Line
 from services.products.store.slot_cache import SlotCache
 from shared.clock import iso, now, timestamp
+from shared.couch import Server
 from tests.forwarding import Forward, Response, as_one_of_three, forwarding
 from tests.services.products.conftest import Shop, open_as_worker, product
 from tests.services.products.reserving import KITCHEN, level
@@ -93,6 +95,26 @@ def test_who_reserves_again_takes_nothing_twice(
     node.first = 2
     reserved(behind, "repeats", line, again=True)
     assert level(shop, "repeated") == 8
+
+
+@pytest.mark.parametrize("delta", [1, -1])
+def test_a_level_that_counts_a_movement_which_was_taken_back_is_corrected_once_the_chain_rests(
+    shop: Shop, deps: Dependencies, behind: Dependencies, server: Server, *, delta: int
+) -> None:
+    """Too few nodes took it, and somebody followed it before it was taken back: one too many was sold, or one was never sold."""
+    line = stocked(shop, f"followed{delta}")
+    gone = deps.ledger.append(line, delta, "adjusted", "gone", timestamp())
+    reserved(deps, f"follows{delta}", line)
+    release(deps, f"follows{delta}", [line], "release", timestamp())
+    stored = server.open(DESIGN).get(gone["_id"])
+    deps.ledger.remove([stored])
+    assert level(shop, line.productid) == 10 + delta
+    correct_settled(behind, now() + timedelta(seconds=20))
+    assert level(shop, line.productid) == 10 + delta, "the chain does not rest yet"
+    for _ in range(2):
+        correct_settled(behind, now() + SETTLE_AFTER + timedelta(seconds=1))
+        assert level(shop, line.productid) == 10
+    assert [each["reason"] for each in deps.ledger.movements(line, 2)] == ["corrected", "released"]
 
 
 def test_what_went_back_does_not_go_back_once_more(

@@ -19,7 +19,7 @@ from shared.errors import Unavailable
 from tests.maildir import read_mail
 from tests.processes import free_port
 from tests.services.users.conftest import Api, calls, made, new_email
-from tests.waiting import eventually
+from tests.waiting import eventually, holding
 
 PATH = "/v1/users/stock-alerts"
 
@@ -160,6 +160,7 @@ def waiting(deps, productid, **more):
         stock_alert_id(productid, email), sku=productid, email=email, requested=moment, confirmed=moment
     )
     deps.store.put({**alert, **more})
+    holding(at_once=deps.store.database.has_one_copy)(lambda: productid in deps.store.waited_for())
     return email
 
 

@@ -14,7 +14,8 @@ and to nobody else: `accepted` (202, no majority) is not ownership. What a clust
 revision as a conflict, even show it as the winning one. Hence:
 - a refused writer whose own revision is stored removes it (unless a quorum read shows it alone: then it was ours all along,
   an answer was lost on the way);
-- while a slot shows more than one revision, its level is the lowest of them: at worst too little is sold;
+- while a slot shows more than one revision, its level is the lowest of them, or that before them: at worst too little is sold;
+- what came in, and may be on too few nodes, is written once more by who follows it; its writer takes it back no more then;
 - a revision that a crashed writer left behind is settled by `losers`, the written rule, run by the sweep;
 - a list is one node's copy, which may show such a revision alone: the end of a chain is read by its id, with all that most nodes have of it.
 
@@ -100,12 +101,16 @@ def line_of(doc: Mapping[str, Any], quantity: int = 0) -> Line:
     return Line(doc["productid"], tuple(doc["taxonomy"]), quantity, doc.get("sku", ""), limit)
 
 
-def head_of(leaves: Sequence[Movement]) -> Head:
-    """The head from all revisions of the last slot, usually one: the lowest level counts."""
+def head_of(leaves: Sequence[Movement], *, is_sure: bool = True) -> Head:
+    """The head from all revisions of the last slot, usually one: the lowest level counts, of several or where it is not sure also that before
+    them, for they may be taken back."""
     if not leaves:
         return Head()
+    levels = [leaf["level"] for leaf in leaves]
+    if len(leaves) > 1 or not is_sure:
+        levels += [leaf["level"] - leaf["delta"] for leaf in leaves]
     moved = next((leaf["moved_to"] for leaf in leaves if "moved_to" in leaf), None)
-    return Head(leaves[0]["slot"], min(leaf["level"] for leaf in leaves), tuple(moved) if moved else None)
+    return Head(leaves[0]["slot"], min(levels), tuple(moved) if moved else None)
 
 
 def movement(

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from itertools import groupby, pairwise
 from threading import Lock
 from typing import Any, TypeVar, cast
@@ -40,6 +41,7 @@ from services.products.rules.ledger import (
 )
 from services.products.rules.roll_up import level_of, total_prefix
 from services.products.store.slot_cache import SlotCache
+from shared.clock import iso, now
 from shared.couch import (
     Database,
     Doc,
@@ -54,11 +56,13 @@ from shared.couch import (
 from shared.couch.quorum import confirm, leaves_of, take_back
 from shared.errors import Unavailable
 
-_STRIPES, _MAX_MOVES, _MAX_UNSURE = 64, 20, 4
+_STRIPES, _MAX_MOVES, _MAX_UNSURE, _MAX_LOOKS = 64, 20, 4, 4
 _TAIL = 8
 _RECENT = 100
 _TIMEOUT_SECONDS, _LOCK_WAIT_SECONDS, _CONTESTED_SECONDS = 2.0, 0.3, 0.05
 _ON_THE_WAY = (MOVED_AWAY, MOVED_HERE)
+_TAKEN_BACK_WITHIN = timedelta(minutes=1)
+"""Whoever hears that too few nodes took a movement takes it back by then, or never."""
 
 Decided = TypeVar("Decided", bound=Movement | None)
 
@@ -108,11 +112,11 @@ class Ledger:
         return self._slot_cache.get(lines)
 
     def end(self, line: Line) -> tuple[Line, Head]:
-        """Where the chain of a product ends now, also when it was moved to another category. 1 partition query."""
+        """Where the chain of a product ends now, also when it was moved to another category. 1 partition query; on a cluster 1 read, and 1 read
+        and 1 write more where something has just come in that nobody remembers."""
         ends, moves = time.monotonic() + _TIMEOUT_SECONDS, 0
         while moves < _MAX_MOVES and time.monotonic() < ends:
-            leaves = self._last(self._tail(line))
-            head = head_of(leaves)
+            leaves, head = self._followed(line)
             if head.moved_to is None:
                 return line, head
             if len(leaves) > 1:
@@ -295,7 +299,7 @@ class Ledger:
         """Ends the chain here and sends its readers to where it goes on, with all that is in stock."""
         ends = time.monotonic() + _TIMEOUT_SECONDS
         while time.monotonic() < ends:
-            head = self.end_here(line)
+            _, head = self._followed(line)
             if head.moved_to == tuple(moved_to):
                 return
             doc = self.closing(line, head, moved_to, date) | {"mark": mark}
@@ -358,6 +362,8 @@ class Ledger:
         if written.accepted:
             if doc["reason"] not in _ON_THE_WAY:
                 take_back(self._database, written.id, str(written.rev))
+                if self._is_confirmed(doc):
+                    return True
             raise too_few_nodes()
         stored = next((each for each in self._tail(line) if each["slot"] == doc["slot"]), None)
         if stored and stored["mark"] != doc["mark"] and "_conflicts" not in stored:
@@ -458,6 +464,42 @@ class Ledger:
         """The revisions of the last slot, usually one."""
         found = map(self._as_all_have, newest_first)
         return next((leaves for leaves in found if leaves), [])
+
+    def _followed(self, line: Line) -> tuple[list[Movement], Head]:
+        """The end of a chain in this category as it can be followed: where that stays in doubt, with the least that it may have."""
+        leaves: list[Movement] = []
+        for _ in range(_MAX_LOOKS):
+            leaves = self._last(self._tail(line))
+            if self._stays(leaves):
+                return leaves, head_of(leaves)
+            time.sleep(_CONTESTED_SECONDS)
+        return leaves, head_of(leaves, is_sure=False)
+
+    def _stays(self, leaves: Sequence[Movement]) -> bool:
+        """Whether the end of a chain stays as it is. On a cluster too few nodes may have taken it, and its writer takes it back: who had
+        followed what came in would sell it twice. So most nodes have to take that once more; its writer leaves it then. One that several
+        wrote is soon one's."""
+        if self._database.has_one_copy or not leaves:
+            return True
+        last = leaves[0]
+        if len(leaves) > 1:
+            return False
+        if (
+            last["delta"] <= 0
+            or last["reason"] == MOVED_HERE
+            or last["date"] < iso(now() - _TAKEN_BACK_WITHIN)
+        ):
+            return True
+        with suppress(Unavailable):
+            return bool(confirm(self._database, last["_id"], lambda leaf: bool(leaf["mark"] == last["mark"])))
+        return False
+
+    def _is_confirmed(self, doc: Movement) -> bool:
+        """Whether somebody who follows this movement had most nodes take it, before its writer had taken it back."""
+        leaves = self._database.revisions(doc["_id"])
+        if not any(leaf["mark"] == doc["mark"] for leaf in leaves):
+            return False
+        return bool(confirm(self._database, doc["_id"], lambda leaf: bool(leaf["mark"] == doc["mark"])))
 
     def _as_all_have(self, doc: Movement) -> list[Movement]:
         """The revisions of a slot. A list is one node's copy, which may show one that the others refused: where each document has several

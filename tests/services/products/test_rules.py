@@ -112,7 +112,11 @@ def leaf(mark: str, level: int, orderid: str) -> dict:
 
 
 def test_a_slot_in_doubt_counts_with_its_lowest_level():
-    assert ledger.head_of([leaf("a", 7, "x"), leaf("b", 4, "y")]) == Head(2, 4)
+    """Or with that before it, for perhaps none of them stays."""
+    took, came = {**leaf("a", 7, "x"), "delta": -2}, {**leaf("b", 14, "y"), "delta": 5}
+    assert ledger.head_of([took, came]) == Head(2, 7)
+    assert ledger.head_of([came, {**came, "level": 12, "delta": 3}]) == Head(2, 9)
+    assert [ledger.head_of([came]), ledger.head_of([came], is_sure=False)] == [Head(2, 14), Head(2, 9)]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ REQUESTS = {
     "desk: a label bought": Calls(reads=3, writes=3),
     "desk: a parcel handed over with its label": Calls(reads=3, writes=3),
     "desk: a return approved, for which other goods are kept": Calls(reads=5, globals=1, writes=4),
-    "desk: its goods received, and the others ordered": Calls(reads=5, globals=1, writes=7),
+    "desk: its goods received, and the others ordered": Calls(reads=4, globals=1, writes=7),
     "desk: customers, found by name or e-mail": Calls(globals=1),
     "desk: a customer": Calls(reads=1),
     "desk: archives of closed years": Calls(reads=1, globals=1),

@@ -362,7 +362,7 @@ class Ledger:
         if written.accepted:
             if doc["reason"] not in _ON_THE_WAY:
                 take_back(self._database, written.id, str(written.rev))
-                if self._is_confirmed(doc):
+                if self._is_alone(doc):  # whoever follows it had most nodes take it before that
                     return True
             raise too_few_nodes()
         stored = next((each for each in self._tail(line) if each["slot"] == doc["slot"]), None)
@@ -491,14 +491,11 @@ class Ledger:
         ):
             return True
         with suppress(Unavailable):
-            return bool(confirm(self._database, last["_id"], lambda leaf: bool(leaf["mark"] == last["mark"])))
+            return self._is_alone(last)
         return False
 
-    def _is_confirmed(self, doc: Movement) -> bool:
-        """Whether somebody who follows this movement had most nodes take it, before its writer had taken it back."""
-        leaves = self._database.revisions(doc["_id"])
-        if not any(leaf["mark"] == doc["mark"] for leaf in leaves):
-            return False
+    def _is_alone(self, doc: Movement) -> bool:
+        """Whether nobody else's lies beside this movement and most of a cluster's nodes take it once more. Raises DatabaseUnavailable."""
         return bool(confirm(self._database, doc["_id"], lambda leaf: bool(leaf["mark"] == doc["mark"])))
 
     def _as_all_have(self, doc: Movement) -> list[Movement]:
@@ -565,7 +562,7 @@ class Ledger:
         return found[0] if len(found) == 1 and found[0].get("orderid") == orderid else None
 
     def _is_only_or_withdraw(self, doc: Movement) -> bool:
-        if confirm(self._database, doc["_id"], lambda leaf: bool(leaf["mark"] == doc["mark"])):
+        if self._is_alone(doc):
             return True
         if doc["reason"] != MOVED_HERE:
             leaves = self._database.revisions(doc["_id"])

@@ -23,6 +23,7 @@ from ..documents.database import Database
 from ..errors import CouchError
 from ..indexes import indexing, searching
 from ..runtime import memory
+from ..store import indexes as store_indexes
 from . import declared
 
 SLICE_SECONDS = 0.3
@@ -31,6 +32,8 @@ BATCH_OF_MANY = 500
 """Documents that several indexes take in together: somebody who waits does so for less than a tenth of a second, and each
 index has one transaction for so many."""
 PARENT_LOOK = 0.1
+CACHE_KIB, LOG_PAGES = 2000, 4000
+"""Of each index, while this process has it open: rows come in any order, and most pages are written many times in a build."""
 
 
 def die_with_parent(parent: int) -> None:
@@ -135,6 +138,7 @@ def main() -> None:
     os.umask(0o077)
     os.nice(int(sys.argv[1]))
     javascript.piece.documents = BATCH  # nobody else waits for the functions here
+    store_indexes.cache.kib, store_indexes.cache.log_pages = CACHE_KIB, LOG_PAGES
     commands = Commands(sys.stdin.fileno())
     for line in commands:
         sys.stdout.buffer.write(orjson.dumps(answer(orjson.loads(line), commands.are_waiting)) + b"\n")

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -54,7 +55,19 @@ NO_DAMAGE = {
 }
 """What the machine or another process may cause: a file that is removed then is pulled from under whoever has it open,
 whose next access is a disk I/O error."""
+KEPT_LOG_BYTES = 4 << 20
 REBUILD_FACTOR = 10  # keeping up costs about as much for one row as a rebuild does for this many
+
+
+@dataclass
+class Cache:
+    """How much of a file a connection keeps in memory, and after how many pages its write-ahead log is moved into the file."""
+
+    kib: int = 200
+    log_pages: int = 1000
+
+
+cache = Cache()
 
 
 def made_of() -> str:
@@ -352,7 +365,9 @@ class Index:
         db = sqlite3.connect(self.path, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -200")
+        db.execute(f"PRAGMA cache_size = -{cache.kib}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {cache.log_pages}")
+        db.execute(f"PRAGMA journal_size_limit = {KEPT_LOG_BYTES}")
         return db
 
     def _connect_reader(self) -> sqlite3.Connection:

@@ -74,15 +74,9 @@ class Vocabulary:
         products, before = list(filter(is_public, products)), list(before)
         for each in self._translations:
             each.words.replace(each.read(products), each.read(before))
-        self.add(products)
-        self.kinds.add(products)
-        changes: Counter[str] = Counter()
-        found = [(self._stems(doc), doc["taxonomy"]) for doc in products]
-        for stems, _ in found:
-            changes.update(stems)
-        self.categories.add(found)
+        changes = Counter(stem for stems in self._add(products) for stem in stems)
         for doc in filter(is_public, before):
-            changes.subtract(self._stems(doc))
+            changes.subtract(self._stems(_read(doc)))
         self._counts.change(changes)
 
     def learn(self, products: Sequence[Product], *, first: bool) -> None:
@@ -93,11 +87,8 @@ class Vocabulary:
             self._near = set()
             self.categories.forget()
             self.kinds.forget()
-        self.add(products)
-        self.kinds.add(products)
-        found = [(self._stems(doc), doc["taxonomy"]) for doc in products]
-        self.categories.add(found)
-        self._counts.count_anew(Counter(stem for stems, _ in found for stem in stems), first=first)
+        counts = Counter(stem for stems in self._add(products) for stem in stems)
+        self._counts.count_anew(counts, first=first)
 
     def finish_learning(self) -> None:
         """All products were learnt: their counts replace those that were kept. Raises RedisError."""
@@ -107,15 +98,31 @@ class Vocabulary:
 
     def add(self, products: Iterable[Product]) -> None:
         """All words of these products, not counted."""
-        short, fresh, suspects = set(), set(), set()
-        for doc in products:
-            words, described = _words(doc)
-            suspects |= self._suspects_in(doc, words)
-            spelt = (*words, *(one + other for one, other in pairwise(words) if len(one) == 1))
-            short |= {word for word in spelt if _correctable(word) and f"~{word}" not in self._near}
-            joined = [pair for pair in pairs_of(words) if pair.isalpha() or len(pair) <= _MAX_JOINED_NUMBER]
-            joined += [*letters_of(words), *compounds_of(" ".join(short_texts(PRODUCT_FIELDS.content(doc))))]
-            fresh |= {term for word in (*words, *joined, *described) for term in self._language.terms(word)}
+        self._add_words([_read(doc) for doc in products])
+
+    def _add(self, products: Sequence[Product]) -> list[set[str]]:
+        """All words of these products, and where they stand; of each the stems that count."""
+        read = [_read(doc) for doc in products]
+        self._add_words(read)
+        self.kinds.add(products)
+        stems = [self._stems(each) for each in read]
+        self.categories.add(zip(stems, (doc["taxonomy"] for doc in products), strict=True))
+        return stems
+
+    def _add_words(self, products: Iterable["_Read"]) -> None:
+        spelt: set[str] = set()
+        written: set[str] = set()
+        suspects: set[str] = set()
+        for each in products:
+            words = each.words
+            suspects |= self._suspects_in(each.product, words)
+            spelt.update(words, (one + other for one, other in pairwise(words) if len(one) == 1))
+            written.update(words, each.described, letters_of(words), each.compounds)
+            written.update(
+                pair for pair in pairs_of(words) if len(pair) <= _MAX_JOINED_NUMBER or pair.isalpha()
+            )
+        short = {word for word in spelt if _correctable(word) and f"~{word}" not in self._near}
+        fresh = {term for word in written for term in self._language.terms(word)}
         fresh -= self._near
         if not (fresh or short):
             return
@@ -304,8 +311,8 @@ class Vocabulary:
             log.warning("the vocabulary is not readable: %s", error)
             return False
 
-    def _stems(self, doc: Product) -> set[str]:
-        return {self._language.stem(word) for word in _words(doc)[0]}
+    def _stems(self, read: "_Read") -> set[str]:
+        return set(map(self._language.stem, read.words))
 
     def _first_in(self, key: str, ranges: Sequence[tuple[str, str]], most: int = 1) -> list[Any] | None:
         """For each (beginning, rest) the first words of a set from the one to both together; None when Redis does not answer."""
@@ -336,12 +343,21 @@ class Translated(NamedTuple):
         return [translated(doc, self.code) for doc in products]
 
 
-def _words(doc: Product) -> tuple[list[str], list[str]]:
-    """The words of a product's short texts, and of its description."""
+class _Read(NamedTuple):
+    """A product, the words of its short texts and what is held together by signs in them, and the words of its description."""
+
+    product: Product
+    words: list[str]
+    compounds: list[str]
+    described: list[str]
+
+
+def _read(doc: Product) -> _Read:
     product = PRODUCT_FIELDS.content(doc)
     options = [text for option in doc.get("options", ()) for text in (option["name"], *option["values"])]
-    texts = [*short_texts(product), *options, *attribute_words(doc)]
-    return words_of(" ".join(texts)), words_of(product["description"])
+    short = " ".join(short_texts(product))
+    words = words_of(" ".join([short, *options, *attribute_words(doc)]))
+    return _Read(doc, words, compounds_of(short), words_of(product["description"]))
 
 
 def _correctable(word: str) -> bool:

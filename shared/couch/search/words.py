@@ -52,7 +52,9 @@ _TABLE: Final = str.maketrans(_ACCENTED | _LETTERS)
 def fold(text: str) -> str:
     """Lower case without accents, words apart by single spaces."""
     text = text.lower() if text.isascii() else _unaccented(unicodedata.normalize("NFC", text).lower())
-    return _GAP.sub(" ", _POSSESSIVE.sub(" ", text))
+    if "'" in text or "\u2019" in text:
+        text = _POSSESSIVE.sub(" ", text)
+    return _GAP.sub(" ", text)
 
 
 def sort_key(text: str) -> str:
@@ -62,7 +64,7 @@ def sort_key(text: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """The words of a text, without anything that a query language could read as syntax; `women's` is `women`."""
-    return [word for word in fold(text).split() if any(map(str.isalnum, word))]
+    return [word for word in fold(text).split() if word.isalnum() or any(map(str.isalnum, word))]
 
 
 def pairs_of(words: list[str]) -> list[str]:
@@ -72,6 +74,8 @@ def pairs_of(words: list[str]) -> list[str]:
 
 def compounds_of(text: str) -> list[str]:
     """What signs hold together in three parts or more, such as a model number, written as one: `CAS-W-13` is also found as `casw13`."""
+    if not _COMPOUND.search(text):
+        return []
     found = (words_of(chunk) for chunk in _CHUNK.split(text) if _COMPOUND.search(chunk))
     return ["".join(words) for words in found if len(words) > 2]
 

@@ -32,13 +32,20 @@ class Recent:
 
     def of(self, owner: str) -> list[str]:
         """Newest first."""
+        return self.of_many([owner])[owner]
+
+    def of_many(self, owners: Sequence[str]) -> dict[str, list[str]]:
+        """Of each of them, newest first. One question to Redis."""
         since = time.time() - TTL_SECONDS
         try:
-            stored = cast(list[bytes], self._redis.zrevrangebyscore(self._key(owner), "+inf", since))
-            return [each.decode() for each in stored]
+            with self._redis.pipeline(transaction=False) as pipeline:
+                for owner in owners:
+                    pipeline.zrevrangebyscore(self._key(owner), "+inf", since)
+                stored = cast(list[list[bytes]], pipeline.execute())
         except RedisError as error:
             log.warning("what was just written cannot be read: %s", error)
-            return []
+            return {owner: [] for owner in owners}
+        return {owner: [each.decode() for each in found] for owner, found in zip(owners, stored, strict=True)}
 
     def _key(self, owner: str) -> str:
         return f"{self._name}:{owner}"

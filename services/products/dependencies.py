@@ -44,6 +44,7 @@ from shared.couch import DatabaseDesign, IndexCatchUp, RepeatedReads, Server, la
 from shared.database import LONG_TIMEOUT, TIMEOUT, open_server
 from shared.import_progress import ImportProgress
 from shared.locks import Locks
+from shared.recent import Recent
 from shared.redis import open_redis
 from shared.waiting import Marks, Waiting
 
@@ -147,7 +148,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
     server = open_server(settings, timeout)
     design = design_in(*settings.spoken, groups=settings.priced_groups)
     database, redis = server.open(design), open_redis(settings.redis_url)
-    catalogue = Catalogue(database, settings.spoken, groups=settings.priced_groups)
+    recent = Recent(redis, f"{database.name}:made", most=2)
+    catalogue = Catalogue(database, settings.spoken, groups=settings.priced_groups, recent=recent)
     rule_documents = RuleDocuments(database)
     type_documents, category_documents = ProductTypeDocuments(database), CategoryDocuments(database)
     background = Background()

@@ -51,6 +51,7 @@ from shared.couch import (
     Written,
     altered,
 )
+from shared.recent import Recent
 
 MAX_FILTER_ROWS: Final = 20_000
 
@@ -73,19 +74,21 @@ class Catalogue:
         read_in: str = "",
         groups: tuple[str, ...] = (),
         indexed: IndexedIds | None = None,
+        recent: Recent | None = None,
     ) -> None:
         """`languages` are the shop's, its own first; `read_in` is the one that products are read in, "" its own: they are to be shown then,
-        never written. `groups` are the customer groups whose prices sort and filter."""
+        never written. `groups` are the customer groups whose prices sort and filter. `recent` has the documents that were just made, by all
+        ids of their products, for the views of a node that is behind."""
         self._database, self._languages, self.read_in = database, tuple(languages), read_in
         self.groups: Final = groups
-        self._indexed = indexed or IndexedIds()
+        self._indexed, self._recent = indexed or IndexedIds(), recent
         searched = read_in if read_in in languages else languages[0]
         self._search, self._search_in_category = search_indexes(languages[0], searched, groups)
         self.language: Final = self._search.language
 
     def in_language(self, language: str) -> "Catalogue":
         """The same for reading in a language: where a product is translated, what it says there."""
-        return Catalogue(self._database, self._languages, language, self.groups, self._indexed)
+        return Catalogue(self._database, self._languages, language, self.groups, self._indexed, self._recent)
 
     @property
     def is_sorted_by_search(self) -> bool:
@@ -348,11 +351,16 @@ class Catalogue:
 
     def put(self, doc: D) -> D:
         """Writes and returns the document with its new revision. Raises UpdateConflict."""
-        return cast(D, {**doc, "_rev": self._database.put(doc)})
+        written = cast(D, {**doc, "_rev": self._database.put(doc)})
+        self._remember([doc])
+        return written
 
     def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """1 write; every document on its own."""
-        return self._database.put_many(docs)
+        docs = list(docs)
+        written = self._database.put_many(docs)
+        self._remember(doc for doc in docs if "_rev" not in doc)
+        return written
 
     def delete(self, docid: str, rev: str) -> None:
         self._database.delete(docid, rev)
@@ -376,7 +384,27 @@ class Catalogue:
         rows = self._database.across_partitions.view(
             BY_PRODUCTID, keys=list(productids), include_docs=True, allow_stale=allow_stale, update=update
         )
-        return list({doc["_id"]: doc for doc in self._followed(rows)}.values())
+        found = self._followed(rows)
+        if update == "true":
+            found += self._just_made(productids, found)
+        return list({doc["_id"]: doc for doc in found}.values())
+
+    def _remember(self, docs: Iterable[Document]) -> None:
+        if self._recent is not None and not self.has_one_copy:
+            for doc in filter(is_product, docs):
+                for each in (doc["productid"], *skus_of(doc)):
+                    self._recent.remember(each, [doc["_id"]])
+
+    def _just_made(self, productids: Sequence[str], found: Iterable[Product]) -> list[Product]:
+        """Those of the products that are not `found`, and that a view of one node of a cluster may lack. 1 read where there are any."""
+        if self._recent is None or self.has_one_copy:
+            return []
+        known = by_any_id(found)
+        made = self._recent.of_many([each for each in productids if each not in known])
+        if not (docids := {docid for each in made.values() for docid in each}):
+            return []
+        docs = self._followed([{"doc": doc} for doc in self.get_many(sorted(docids)).values()])
+        return [doc for doc in docs if not made.keys().isdisjoint((doc["productid"], *skus_of(doc)))]
 
     def _docs(self, page: Page) -> PageOf[Product]:
         return PageOf(_public(self._followed(page.items)), page.next)

@@ -92,3 +92,29 @@ def test_staff_see_what_they_have_just_saved_at_a_node_that_is_behind(shop: Shop
         assert shop.admin("GET", path).json["taxonomy"] == ["Falconry", "Leather"]
     finally:
         node.lags = False
+
+
+@pytest.mark.parametrize("make", ["imported", "saved"])
+def test_what_was_just_made_is_sold_at_a_node_that_is_behind(shop: Shop, node: Node, make: str):
+    lure = product(f"lure-{make}", taxonomy=["Falconry", "Lures"])
+    path = f"/v1/products/{lure['productid']}"
+    assert shop.get(path).status == 404, "as the node's view has it"
+    node.lags = True
+    try:
+        if make == "imported":
+            assert shop.load([lure])["created"] == 1
+        else:
+            saved = shop.admin("POST", "/v1/products", lure)
+            assert saved.status == 201, saved.body
+        found = shop.get(path)
+        assert found.status == 200, found.body
+        assert found.json["name"] == lure["name"]
+        leather = lure | {"taxonomy": ["Falconry", "Leather"]}
+        moved = shop.admin("PUT", path, leather, If_Match=shop.admin("GET", path).headers["ETag"])
+        assert moved.status == 200, moved.body
+        assert shop.get(path).json["taxonomy"] == ["Falconry", "Leather"]
+        removed = shop.admin("DELETE", path, If_Match=moved.headers["ETag"])
+        assert removed.status == 204, removed.body
+        assert shop.get(path).status == 404
+    finally:
+        node.lags = False

@@ -51,6 +51,7 @@ from shared.couch import (
     Written,
     altered,
 )
+from shared.couch.quorum import take_back
 from shared.recent import Recent
 
 MAX_FILTER_ROWS: Final = 20_000
@@ -361,6 +362,11 @@ class Catalogue:
         written = self._database.put_many(docs)
         self._remember(doc for doc in docs if "_rev" not in doc)
         return written
+
+    def take_back(self, rows: Iterable[Written]) -> None:
+        """Removes versions that too few nodes took. 1 write each."""
+        for row in rows:
+            take_back(self._database, row.id, str(row.rev))
 
     def delete(self, docid: str, rev: str) -> None:
         self._database.delete(docid, rev)

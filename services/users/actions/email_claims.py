@@ -70,7 +70,8 @@ def claim_for_new_accounts(deps: Dependencies, userids: Mapping[str, str]) -> di
         CLAIM.build(claim_id(email), userid=userid, claimed=timestamp()) for email, userid in userids.items()
     ]
     written = deps.store.put_many(claims) if claims else []
-    if any(row.accepted for row in written):
+    if unsure := [row for row in written if row.accepted]:
+        deps.store.take_back(unsure)
         raise Unavailable("Too few database nodes answer to give an e-mail safely; try again.", retry_after=2)
     refused: dict[str, EmailTaken] = {}
     for email, row in zip(userids, written, strict=True):
@@ -85,7 +86,7 @@ def claim_for_new_accounts(deps: Dependencies, userids: Mapping[str, str]) -> di
 def claim_for_new_account(deps: Dependencies, email: str, userid: str) -> None:
     """Makes the e-mail belong to an account that is to be made. Raises EmailTaken."""
     claim = CLAIM.build(claim_id(email), userid=userid, claimed=timestamp())
-    if deps.store.try_put(claim):
+    if deps.store.try_put(claim, exclusive=True):
         return
     found = CLAIM.typed(deps.store.get(claim["_id"]))
     if found is None:
@@ -97,7 +98,7 @@ def claim_for_new_account(deps: Dependencies, email: str, userid: str) -> None:
 def claim_for_account(deps: Dependencies, email: str, userid: str) -> bool:
     """Makes the e-mail belong to an account that exists, if it can; whether it does now."""
     claim = CLAIM.build(claim_id(email), userid=userid, claimed=timestamp())
-    if deps.store.try_put(claim):
+    if deps.store.try_put(claim, exclusive=True):
         return True
     found = CLAIM.typed(deps.store.get(claim["_id"]))
     return found is not None and (found["userid"] == userid or _taken_over(deps, found, email, userid))
@@ -136,7 +137,7 @@ def _taken_over(deps: Dependencies, claim: Claim, email: str, userid: str) -> bo
     fresh = parse(claim["claimed"]) > now() - _TAKEOVER_AFTER
     if owner is not None and (fresh or still_owns(owner, email)):
         return False
-    return deps.store.try_put({**claim, "userid": userid, "claimed": timestamp()})
+    return deps.store.try_put({**claim, "userid": userid, "claimed": timestamp()}, exclusive=True)
 
 
 def _userid(secret_key: str, email: str, number: int) -> str:

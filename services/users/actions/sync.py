@@ -138,7 +138,7 @@ def read_told(deps: Dependencies, user: User, orders: Orders | None = None) -> S
 
 
 def store(deps: Dependencies, snapshot: Snapshot) -> bool:
-    """Whether what is told could be stored: nobody else has told something meanwhile."""
+    """Whether what is told could be stored: nobody else has told something meanwhile, at another node of a cluster either."""
     told = snapshot.told
     doc = SYNC_STATE.build(
         user_document(snapshot.userid, STATE_KEY),
@@ -148,7 +148,9 @@ def store(deps: Dependencies, snapshot: Snapshot) -> bool:
         entries=dict(told.entries),
         updated=timestamp(),
     )
-    return deps.store.try_put({**doc, "_rev": snapshot.stored["_rev"]} if snapshot.stored else doc)
+    if snapshot.stored:
+        doc = {**doc, "_rev": snapshot.stored["_rev"]}
+    return deps.store.try_put(doc, exclusive=True)
 
 
 def _check_asker(deps: Dependencies, docs: Iterable[Doc], user: User) -> None:

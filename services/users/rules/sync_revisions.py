@@ -140,20 +140,31 @@ def numbered(told: Told, entries: Mapping[str, Entry]) -> Told:
 
 
 def united(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One document of what two replicas told apart: the longer branch of each, in an epoch of its own, so that every device looks at all of it."""
-    entries: dict[str, Entry] = {}
+    """One document of what two replicas told apart: the longer branch of each, the others closed, in an epoch of its own, so that every device
+    looks at all of it."""
+    told: dict[str, list[Entry]] = {}
     for version in versions:
         for docid, entry in version["entries"].items():
-            known = entries.get(docid)
-            if known is None or (known["start"], known["ids"]) < (entry["start"], entry["ids"]):
-                entries[docid] = entry
+            told.setdefault(docid, []).append(entry)
     epochs = " ".join(sorted(version["epoch"] for version in versions))
     return {
         **versions[-1],
         "epoch": hashlib.md5(epochs.encode(), usedforsecurity=False).hexdigest()[:12],
         "sequence": max(version["sequence"] for version in versions),
-        "entries": entries,
+        "entries": {docid: _with_all_branches(entries) for docid, entries in told.items()},
     }
+
+
+def _with_all_branches(entries: Sequence[Entry]) -> Entry:
+    """The longest of several entries of a document; what only the others tell of has ended."""
+    whole, *others = sorted(entries, key=lambda entry: (entry["start"], entry["ids"]), reverse=True)
+    for entry in others:
+        if not knows(whole, (entry["start"], entry["ids"][0])):
+            whole = settled(whole, entry, deleted=bool(entry.get("deleted")))
+        for branch in entry.get("closed", ()):
+            if not knows(whole, (branch["start"], branch["ids"][0])):
+                whole = settled(whole, branch, deleted=True)
+    return whole
 
 
 def _entry(before: Entry | None, start: int, ids: list[str], digest: str, deleted: bool) -> Entry:

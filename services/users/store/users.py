@@ -41,6 +41,8 @@ from shared.couch import (
     UpdateConflict,
     Written,
 )
+from shared.couch.errors import TooFewNodes
+from shared.couch.quorum import confirm, take_back
 from shared.errors import Unavailable
 from shared.recent import Recent
 
@@ -209,14 +211,33 @@ class UserStore:
             _generation(rev) > _generation(doc["_rev"]) for rev in present.get("_deleted_conflicts", [])
         )
 
-    def try_put(self, doc: Document) -> bool:
-        """Whether this write made the document; False when it was there already."""
+    def try_put(self, doc: Document, *, exclusive: bool = False) -> bool:
+        """Whether this write made the document; False when it was there already.
+
+        With `exclusive` nobody else was told that theirs did: what too few of a cluster's nodes took is written once more, or, where another
+        writer's lies beside it, taken back. Raises DatabaseUnavailable while that cannot be told.
+        """
         try:
-            self.database.put(doc)
+            self.database.put(doc, exclusive=exclusive)
         except UpdateConflict:
             return False
+        except TooFewNodes as unsure:
+            if not self._is_alone(doc["_id"], unsure.rev):
+                return False
         self._tell([doc["_id"]])
         return True
+
+    def _is_alone(self, docid: str, rev: str) -> bool:
+        """Whether most nodes take a revision that too few took at first; beside another writer's it is taken back."""
+        if confirm(self.database, docid, lambda found: found["_rev"] == rev):
+            return True
+        take_back(self.database, docid, rev)
+        return False
+
+    def take_back(self, rows: Iterable[Written]) -> None:
+        """Removes versions that too few nodes took. 1 write each."""
+        for row in rows:
+            take_back(self.database, row.id, str(row.rev))
 
     def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """1 write; every document on its own."""

@@ -9,8 +9,10 @@ import orjson
 import pytest
 import requests
 
+from services.products.actions.skus import claim_all
 from services.products.actions.stock import release
 from services.products.actions.stock import reserve as take
+from services.products.documents import sku_claim_id
 from services.products.rules.ledger import Line
 from shared.clock import iso, now, timestamp
 from shared.couch import Server
@@ -90,6 +92,18 @@ def test_what_one_node_alone_may_keep_for_an_order_is_confirmed_by_most_before_i
             alone.ledger.held_by_order("unheard", [line], exclusive=True)
     assert reserve(shop, "unheard", ("lone", 1)) == 201, "joined again, most nodes have it"
     assert level(shop, "lone") == 4
+
+
+def test_an_article_number_that_one_node_took_alone_is_nobodys(
+    shop: Shop, couch_url: str, environment: dict[str, str]
+) -> None:
+    """Another product may have it on the other nodes: who asks again must not find it as its own."""
+    shop.load([product("owner", stock=1)])
+    with forwarding(couch_url, cut_off) as url:
+        alone = open_as_worker({**environment, "COUCH_URL": url})
+        with pytest.raises(Unavailable):
+            claim_all(alone, {"lone-red": "owner"})
+    assert open_as_worker(environment).catalogue.get_many([sku_claim_id("lone-red")]) == {}
 
 
 def test_a_movement_that_one_node_alone_has_kept_hides_no_stock(

@@ -9,6 +9,7 @@ from services.users.actions.conflicts import settle_conflicts
 from services.users.documents import CLAIM, auth_id, blanked, claim_id, is_blank, user_document
 from services.users.rules.accounts import default_address
 from services.users.rules.merging import merged
+from services.users.rules.sync_revisions import united
 from tests.services.users.conftest import PASSWORD, log_in
 from tests.waiting import eventually
 
@@ -275,3 +276,17 @@ def test_the_default_rule_needs_no_flag():
         {"_id": "b", "default": True, "default_since": "2"},
     ]
     assert default_address(docs) == "b"
+
+
+def test_a_branch_that_one_side_alone_told_of_has_ended():
+    """A device whose revision lost is told so, though the other side knew nothing of it."""
+    end = {"start": 2, "ids": ["0e", "0d"]}
+    ours = {"epoch": "1", "sequence": 4, "entries": {"profile": {"seq": 4, "start": 1, "ids": ["0a"]}}}
+    theirs = {"epoch": "1", "sequence": 4, "entries": {"profile": {"seq": 3, "start": 1, "ids": ["0b"]}}}
+    theirs["entries"]["profile"]["closed"] = [end]
+    for versions in ([ours, theirs], [theirs, ours]):
+        entry = united(versions)["entries"]["profile"]
+        assert entry["ids"] == ["0b"]
+        lost = [branch for branch in entry["closed"] if branch["ids"][1:] == ["0a"]]
+        assert end in entry["closed"]
+        assert [branch["start"] for branch in lost] == [2]

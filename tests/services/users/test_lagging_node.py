@@ -1,18 +1,26 @@
 """A node of a cluster whose lists are behind, and which alone takes what the others refuse: CouchDB says 202 then. The stand-in for
 it does so."""
 
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 import pytest
 import requests
 from redis import Redis
 
-from tests.forwarding import Forward, Response, as_one_of_three, forwarding
+from services.users.actions.email_claims import claim_for_account, claim_for_new_accounts
+from services.users.dependencies import open_job_dependencies
+from services.users.documents import claim_id
+from services.users.settings import JobSettings
+from shared.errors import Unavailable
+from shared.settings import load
+from tests.forwarding import Forward, Response, as_one_of_three, cut_off, forwarding
 from tests.services.users.conftest import ADMIN, PASSWORD, Api, log_in
-from tests.services.users.sync_devices import SYNC, pull
+from tests.services.users.sync_devices import SYNC, made, pull
 
 MILL = {"name": "Ann", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 7PR", "country": "GB"}
 
@@ -22,9 +30,12 @@ class Node:
     """In front of the database, one of three. While it `lags`, its list of staff and its index of accounts are as they were, and its lists of
     people lack what ends so; while it is `alone`, its writes of one document are 202."""
 
+    couch_url: str
     lags: bool = False
     lacks: str = ":auth"
     alone: bool = False
+    rival: tuple[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None
+    """What the path of a document ends with, and what the other nodes take in its place once, while this one takes what it is sent (202)."""
     indexed: dict[bytes, Response] = field(default_factory=dict)
     shown: dict[str, Response] = field(default_factory=dict)
     were: dict[str, Response] = field(default_factory=dict)
@@ -38,6 +49,10 @@ class Node:
         if path in self.were:
             return self.were[path]
         status, headers, content = forward()
+        if self.rival and method == "PUT" and path.endswith(self.rival[0]):
+            (_, theirs), self.rival = self.rival, None
+            put_beside(self.couch_url, path, orjson.loads(body), theirs)
+            return 202, headers, content
         content = as_one_of_three(method, path, content)
         if "/_partition/user" in path:
             self.shown[path] = status, headers, content
@@ -49,14 +64,34 @@ class Node:
 
 
 @pytest.fixture(scope="module")
-def node() -> Node:
-    return Node()
+def node(couch_url: str) -> Node:
+    return Node(couch_url)
 
 
 @pytest.fixture(scope="module")
-def behind(couch_url: str, node: Node, users_url: str, service: Any) -> Iterator[str]:
+def node_url(couch_url: str, node: Node) -> Iterator[str]:
     with forwarding(couch_url, node.answer) as url:
-        yield service("users", COUCH_URL=url, ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1")
+        yield url
+
+
+@pytest.fixture(scope="module")
+def behind(node_url: str, users_url: str, service: Any) -> str:
+    return service("users", COUCH_URL=node_url, ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1")
+
+
+def put_beside(
+    couch_url: str, path: str, ours: dict[str, Any], theirs: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """Another writer's version of a document, beside ours and before it."""
+    database, _, docid = path.rpartition("/")
+    number, _, parent = ours.get("_rev", "0-").partition("-")
+    ids = ["f" * 32, *([parent] if parent else [])]
+    revision = {"_rev": f"{int(number) + 1}-{ids[0]}", "_revisions": {"start": int(number) + 1, "ids": ids}}
+    doc = {**theirs(ours), "_id": unquote(docid), **revision}
+    answer = requests.post(
+        f"{couch_url}{database}/_bulk_docs", json={"docs": [doc], "new_edits": False}, timeout=30
+    )
+    assert answer.status_code == 201, answer.text
 
 
 def test_an_admin_who_is_only_listed_does_not_let_the_last_one_go(admin, person, behind, node, nobody):
@@ -232,3 +267,60 @@ def test_a_device_is_not_told_what_was_before_nor_that_a_revision_is_missing(per
     assert device.post(f"{SYNC}/_bulk_get?revs=true&latest=true", asked).ok
     assert device.get(f"{SYNC}/profile", params={"rev": "9-abc"}).status_code == 404
     assert pull(device, since) == ([], since)
+
+
+def test_a_device_is_told_of_what_it_pushed_though_the_other_nodes_took_what_was_told_to_another(
+    person, behind, node
+):
+    """Of two who tell devices something at once, at two nodes, one is told 202: the other's version would have hidden for good what was
+    pushed, or it the other's."""
+
+    def told_to_another(ours: dict[str, Any]) -> dict[str, Any]:
+        others = {docid: entry for docid, entry in ours["entries"].items() if docid != "preferences"}
+        return {**ours, "entries": others}
+
+    device = Api(behind, person().token)
+    _, since = pull(device)
+    node.rival = ("sync", told_to_another)
+    pushed = made("preferences", type="preferences", language="en")
+    answer = device.post(f"{SYNC}/_bulk_docs", {"docs": [pushed], "new_edits": False})
+    assert (answer.status_code, answer.json(), node.rival) == (201, [], None), answer.text
+    told, _ = pull(device, since)
+    assert [each["language"] for each in told if not each.get("_deleted")] == ["en"], "one version lives"
+    assert any(pushed["_revisions"]["ids"][0] in each["_revisions"]["ids"] for each in told), (
+        "and what became of the pushed one is told"
+    )
+
+
+def test_an_email_that_the_other_nodes_gave_to_another_account_is_taken(
+    person, environment, node_url, node, database
+):
+    deps = open_job_dependencies(load(JobSettings, environment | {"COUCH_URL": node_url}))
+    another, email = person().userid, f"{secrets.token_hex(6)}@example.org"
+    node.rival = ("claim", lambda ours: {**ours, "userid": another})
+    assert not claim_for_account(deps, email, "mine")
+    claim = database.get(claim_id(email), conflicts=True)
+    assert (claim["userid"], "_conflicts" in claim, node.rival) == (another, False, None)
+
+
+def test_an_email_that_one_node_took_alone_is_given_once_most_have_it(environment, node_url, node, database):
+    deps = open_job_dependencies(load(JobSettings, environment | {"COUCH_URL": node_url}))
+    email = f"{secrets.token_hex(6)}@example.org"
+    node.alone = True
+    try:
+        assert claim_for_account(deps, email, "mine")
+    finally:
+        node.alone = False
+    assert database.get(claim_id(email))["_rev"].startswith("2-")
+
+
+def test_emails_of_an_import_that_one_node_took_alone_are_nobodys(
+    couch_url, environment, users_url, database
+):
+    """Other accounts may have them on the other nodes: who imports again must not find them as its own."""
+    email = f"{secrets.token_hex(6)}@example.org"
+    with forwarding(couch_url, cut_off) as url:
+        deps = open_job_dependencies(load(JobSettings, environment | {"COUCH_URL": url}))
+        with pytest.raises(Unavailable):
+            claim_for_new_accounts(deps, {email: "mine"})
+    assert database.get_many([claim_id(email)]) == {}

@@ -28,6 +28,8 @@ Read = Callable[[Server], object]
 FIRST_VIEWS = 10_000
 CATCH_UP_SECONDS = 180
 CATEGORIES, PRODUCTS = 200, 1_500
+BUYERS = 4
+"""Of the customers, the last ones check out, so that the histories of the others are as long at the end as they were before."""
 """So many different ones are asked for in turn, however many there are: what a shop keeps of what it answered would else help a small one alone."""
 
 
@@ -68,8 +70,9 @@ def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> 
     paths = ["%23".join(part.replace(" ", "%20") for part in taxonomy) for taxonomy in categories]
     productids = [f"p{number:07d}" for number in spread(products, PRODUCTS)]
     words = list(itertools.product(sample_data.ADJECTIVES, sample_data.NOUNS))
-    userids = [customer.userid for customer in customers]
-    tokens = [{"Authorization": f"Bearer {customer.token}"} for customer in customers]
+    readers, buyers = customers[:-BUYERS], customers[-BUYERS:]
+    userids = [customer.userid for customer in readers]
+    tokens = [{"Authorization": f"Bearer {customer.token}"} for customer in readers]
     own = [_first_order(shop, token) for token in tokens]
     yield Case(
         "category page, 20 of 50",
@@ -121,7 +124,8 @@ def cases(shop: Shop, admin: Person, customers: list[Person], products: int) -> 
     )
     yield from _desk_lists({"Authorization": f"Bearer {admin.token}"}, products)
     yield from _pages(categories, productids, words)
-    yield Case("checkout, 2 lines", "orders", _checkouts(tokens, products), clients=(1, 4))
+    baskets = [{"Authorization": f"Bearer {customer.token}"} for customer in buyers]
+    yield Case("checkout, 2 lines", "orders", _checkouts(baskets, products), clients=(1, 4))
 
 
 def spread(count: int, most: int) -> range:

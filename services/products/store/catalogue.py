@@ -403,10 +403,11 @@ class Catalogue:
 
     def _just_made(self, productids: Sequence[str], found: Iterable[Product]) -> list[Product]:
         """Those of the products that are not `found`, and that a view of one node of a cluster may lack. 1 read where there are any."""
-        if self._recent is None or self.has_one_copy:
-            return []
         known = by_any_id(found)
-        made = self._recent.of_many([each for each in productids if each not in known])
+        lacking = [each for each in productids if each not in known]
+        if self._recent is None or not lacking or self.has_one_copy:
+            return []
+        made = self._recent.of_many(lacking)
         if not (docids := {docid for each in made.values() for docid in each}):
             return []
         docs = self._followed([{"doc": doc} for doc in self.get_many(sorted(docids)).values()])

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from redis import Redis
@@ -20,12 +20,18 @@ class Recent:
         self._redis, self._name, self._most = redis, name, most
 
     def remember(self, owner: str, ids: Sequence[str]) -> None:
-        key, now = self._key(owner), time.time()
+        self.remember_many({owner: ids})
+
+    def remember_many(self, ids: Mapping[str, Sequence[str]]) -> None:
+        """By whom they belong to. One message to Redis."""
+        now = time.time()
         try:
             with self._redis.pipeline(transaction=False) as pipeline:
-                pipeline.zadd(key, dict.fromkeys(ids, now))
-                pipeline.zremrangebyrank(key, 0, -self._most - 1)
-                pipeline.expire(key, TTL_SECONDS)
+                for owner, written in ids.items():
+                    key = self._key(owner)
+                    pipeline.zadd(key, dict.fromkeys(written, now))
+                    pipeline.zremrangebyrank(key, 0, -self._most - 1)
+                    pipeline.expire(key, TTL_SECONDS)
                 pipeline.execute()
         except RedisError as error:
             log.warning("what was just written is not remembered: %s", error)

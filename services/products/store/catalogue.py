@@ -397,9 +397,12 @@ class Catalogue:
 
     def _remember(self, docs: Iterable[Document]) -> None:
         if self._recent is not None and not self.has_one_copy:
-            for doc in filter(is_product, docs):
-                for each in (doc["productid"], *skus_of(doc)):
-                    self._recent.remember(each, [doc["_id"]])
+            ids = {
+                each: [doc["_id"]]
+                for doc in filter(is_product, docs)
+                for each in (doc["productid"], *skus_of(doc))
+            }
+            self._recent.remember_many(ids)
 
     def _just_made(self, productids: Sequence[str], found: Iterable[Product]) -> list[Product]:
         """Those of the products that are not `found`, and that a view of one node of a cluster may lack. 1 read where there are any."""

@@ -253,8 +253,10 @@ class UserStore:
         """Of what devices sync, and of a session that has `ended`; how far a device is says nothing to the others."""
         keys = [docid.partition(":") for docid in docids if docid.startswith("user")]
         if self._recent is not None and keys and not self.database.has_one_copy:
-            for owner in {partition for partition, _, _ in keys}:
-                self._recent.remember(owner, ["".join(key) for key in keys if key[0] == owner])
+            owners = {partition for partition, _, _ in keys}
+            self._recent.remember_many(
+                {owner: ["".join(key) for key in keys if key[0] == owner] for owner in owners}
+            )
         self._changed({partition for partition, _, key in keys if ended or not key.startswith(_UNSYNCED)})
 
     def waited_for(self) -> list[str]:

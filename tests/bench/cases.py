@@ -28,9 +28,9 @@ Read = Callable[[Server], object]
 FIRST_VIEWS = 10_000
 CATCH_UP_SECONDS = 180
 CATEGORIES, PRODUCTS = 200, 1_500
+"""So many different ones are asked for in turn, however many there are: what a shop keeps of what it answered would else help a small one alone."""
 BUYERS = 4
 """Of the customers, the last ones check out, so that the histories of the others are as long at the end as they were before."""
-"""So many different ones are asked for in turn, however many there are: what a shop keeps of what it answered would else help a small one alone."""
 
 
 class NotMeasured(Exception):

@@ -121,7 +121,8 @@ class Database:
         """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict.
 
         With `exclusive` nobody else was told to have replaced the same revision: raises TooFewNodes when fewer than a quorum of a
-        cluster's nodes took it. It is stored then, but another writer's may be, too.
+        cluster's nodes took it. It is stored then, but another writer's may be, too. And where it was sent again and refused, whose is stored
+        is not looked up: the UpdateConflict is `resent`, for one node's copy would not say it.
         """
         [stored] = self._type_names.stored([doc])
         try:
@@ -129,7 +130,7 @@ class Database:
                 "put_document", all_headers=False, db=self.name, doc_id=doc["_id"], document=stored
             )
         except UpdateConflict as conflict:
-            if not conflict.extra.get("resent"):
+            if not conflict.extra.get("resent") or (exclusive and not self.has_one_copy):
                 raise
             return self._revision_of_lost_write(doc, conflict)
         if exclusive and answer.get_status_code() == _ACCEPTED:

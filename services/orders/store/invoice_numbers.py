@@ -11,7 +11,7 @@ from services.orders.declarations.invoices import IssuedNumber, NumberRequest
 from services.orders.documents import ISSUED_NUMBER, issued_number_key, issued_numbers_partition
 from shared.clock import timestamp
 from shared.couch import Database
-from shared.couch.quorum import confirm, take_back
+from shared.couch.quorum import confirm, take_back_unsure
 from shared.errors import Unavailable
 
 MAX_TRIES = 100
@@ -70,8 +70,7 @@ class InvoiceNumbers:
         [written] = self._database.put_many([doc])
         if written.error not in (None, "conflict"):
             raise Unavailable(f"No invoice number could be had: {written.error}.")
-        if written.rev and written.accepted:
-            take_back(self._database, written.id, written.rev)
+        if take_back_unsure(self._database, [written]):
             raise Unavailable("Too few database nodes answer to number this; try again.", retry_after=2)
         return written.error is None
 

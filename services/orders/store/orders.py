@@ -28,7 +28,6 @@ from services.orders.rules.archive import header_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.next_steps import next_keys
 from services.orders.rules.progress import Progress, progress_of
-from services.orders.store import quorum_writes
 from shared.couch import (
     HIGHEST_KEY,
     Database,
@@ -37,12 +36,10 @@ from shared.couch import (
     NoSuchDocument,
     Page,
     StaleRows,
-    UpdateConflict,
     View,
     Written,
+    quorum,
 )
-from shared.couch.errors import TooFewNodes
-from shared.couch.quorum import take_back
 from shared.errors import Unavailable
 from shared.tracing import outgoing
 
@@ -75,17 +72,15 @@ class OrderStore:
     def add(self, doc: D) -> tuple[D, bool]:
         """Writes an immutable document once, with the present trace: (what is stored, whether this call wrote it).
 
-        What too few nodes of a cluster took is taken back, for another writer may have been told that theirs holds: raises TooFewNodes.
+        Raises DatabaseUnavailable where too few nodes of a cluster took it, for another writer may have been told that theirs holds.
         """
         new: Document = {**cast(Document, doc), **outgoing()}
+        if quorum.try_put(self._database, new):
+            return cast(D, new), True
         try:
-            self._database.put(new, exclusive=True)
-        except UpdateConflict:
             return cast(D, self._database.get(new["_id"])), False
-        except TooFewNodes as unsure:
-            take_back(self._database, new["_id"], unsure.rev)
-            raise
-        return cast(D, new), True
+        except NoSuchDocument:
+            raise Unavailable("Others just tried the same; try again.", retry_after=2) from None
 
     def add_beside(self, doc: D, other: Document) -> tuple[D, str | None]:
         """`add`, and another document in the same write: (what is stored, the other's new revision, None where somebody else changed it)."""
@@ -203,7 +198,7 @@ class OrderStore:
     def replace(self, doc: D) -> D:
         """Writes a document anew (with its `_rev`); as it is stored. 1 write. Raises UpdateConflict, Unavailable when too few nodes took it."""
         changed = cast(Document, doc)
-        return cast(D, {**changed, "_rev": quorum_writes.put(self._database, changed)})
+        return cast(D, {**changed, "_rev": quorum.put(self._database, changed)})
 
     def has_ordered(self, userid: str) -> bool:
         """Whether a customer has paid for an order before. 1 global query."""

@@ -14,9 +14,8 @@ from services.orders.documents import (
     promotion_partition,
     use_key,
 )
-from services.orders.store import quorum_writes
 from shared.clock import timestamp
-from shared.couch import Database, Document, UpdateConflict, Written
+from shared.couch import Database, Document, UpdateConflict, Written, quorum
 from shared.couch.quorum import confirm, take_back
 from shared.errors import Unavailable
 
@@ -34,7 +33,7 @@ class PromotionStore:
         Raises Unavailable when too few nodes of a cluster took it: another promotion may be told that it has the code."""
         claim = CODE_CLAIM.build(code_key(code), code=code, promotion=promotion, date=timestamp())
         try:
-            quorum_writes.put(self._database, claim)
+            quorum.put(self._database, claim)
         except UpdateConflict:
             if confirm(self._database, code_key(code), lambda known: bool(known["promotion"] == promotion)):
                 return None
@@ -43,7 +42,7 @@ class PromotionStore:
                 return None
             if not can_be_taken(known):
                 return known
-            quorum_writes.put(self._database, {**claim, "_rev": known["_rev"]})
+            quorum.put(self._database, {**claim, "_rev": known["_rev"]})
         return None
 
     def claims_behind_list(self, codes: Sequence[str]) -> list[CodeClaim]:

@@ -22,8 +22,7 @@ from services.orders.documents import (
 )
 from services.orders.rules.periods import LEVELS, Span
 from services.orders.rules.report_documents import ReportDocuments
-from services.orders.store import quorum_writes
-from shared.couch import HIGHEST_KEY, Database, Page, UpdateConflict, View
+from shared.couch import HIGHEST_KEY, Database, Page, UpdateConflict, View, quorum
 from shared.tracing import outgoing
 
 Rows = list[dict[str, Any]]
@@ -96,7 +95,7 @@ class ReportStore:
 
     def claim(self, doc: DailyFigures) -> None:
         """1 write. Raises UpdateConflict when somebody else has it, Unavailable when too few nodes took it."""
-        quorum_writes.put(self._database, doc)
+        quorum.put(self._database, doc)
 
     def add(self, doc: D) -> D:
         """Writes a report document once; what is stored."""

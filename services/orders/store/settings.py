@@ -7,9 +7,8 @@ from redis import Redis
 
 from services.orders.rules.pricing import Terms, terms_of
 from services.orders.shop_settings import PARTITION, superseded_id, version_id, versions_prefix
-from services.orders.store import quorum_writes
 from shared.background import Background
-from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict
+from shared.couch import Database, Doc, NoSuchDocument, UpdateConflict, quorum
 from shared.document_cache import DocumentCache
 
 TermsCache = DocumentCache[Terms]
@@ -43,7 +42,7 @@ class SettingsStore:
         if before is not None:
             self._keep(before, version_id(before))
         revision = {"_rev": before["_rev"]} if before else {}
-        return {**doc, "_rev": quorum_writes.put(self._database, doc | revision)}
+        return {**doc, "_rev": quorum.put(self._database, doc | revision)}
 
     def versions(self, docid: str) -> list[Doc]:
         """The versions of a document that were replaced, the latest first. 1 partition query."""

@@ -17,8 +17,7 @@ from services.orders.documents import (
     order_partition,
 )
 from services.orders.rules.assembly import OrderDocuments
-from services.orders.store import quorum_writes
-from shared.couch import HIGHEST_KEY, Database, Doc, Page, StaleRows, UpdateConflict
+from shared.couch import HIGHEST_KEY, Database, Doc, Page, StaleRows, UpdateConflict, quorum
 from shared.errors import Unavailable
 
 STATE: Final = "order-summaries"
@@ -83,11 +82,11 @@ class SummaryStore:
 
     def claim_first(self, claim: FirstOrder) -> FirstOrder:
         """1 write. Raises UpdateConflict when somebody else was quicker, Unavailable when too few nodes took it."""
-        return {**claim, "_rev": quorum_writes.put(self._database, claim)}
+        return {**claim, "_rev": quorum.put(self._database, claim)}
 
     def claim_new(self, claims: dict[str, FirstOrder]) -> dict[str, FirstOrder]:
         """Of claims for customers who have none, by customer, those that hold now. 1 write."""
-        kept = quorum_writes.put_new(self._database, list(claims.values())) if claims else []
+        kept = quorum.put_new(self._database, list(claims.values())) if claims else []
         written = {claim["_id"]: claim for claim in FIRST_ORDER.among(kept)}
         return {
             customer: written[claim["_id"]] for customer, claim in claims.items() if claim["_id"] in written

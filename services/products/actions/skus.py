@@ -55,8 +55,7 @@ def claim_all(deps: Dependencies, wanted: Mapping[str, str]) -> dict[str, str]:
         for sku, productid in wanted.items()
     ]
     written = deps.catalogue.put_many(claims) if claims else []
-    if unsure := [row for row in written if row.accepted]:
-        deps.catalogue.take_back(unsure)
+    if deps.catalogue.take_back_unsure(written):
         raise Unavailable("Too few database nodes answer to give a SKU safely; try again.", retry_after=2)
     refused = [each for each, row in zip(claims, written, strict=True) if row.error]
     return _held_by_others(deps, refused) if refused else {}

@@ -50,8 +50,8 @@ from shared.couch import (
     UpdateConflict,
     Written,
     altered,
+    quorum,
 )
-from shared.couch.quorum import take_back
 from shared.recent import Recent
 
 MAX_FILTER_ROWS: Final = 20_000
@@ -363,10 +363,9 @@ class Catalogue:
         self._remember(doc for doc in docs if "_rev" not in doc)
         return written
 
-    def take_back(self, rows: Iterable[Written]) -> None:
-        """Removes versions that too few nodes took. 1 write each."""
-        for row in rows:
-            take_back(self._database, row.id, str(row.rev))
+    def take_back_unsure(self, rows: Iterable[Written]) -> bool:
+        """Takes back what too few nodes took; whether there was any. 1 write each."""
+        return quorum.take_back_unsure(self._database, rows)
 
     def delete(self, docid: str, rev: str) -> None:
         self._database.delete(docid, rev)

@@ -17,6 +17,7 @@ from services.users.documents import CLAIM, USER, auth_id, claim_id
 from services.users.rules.accounts import is_live
 from services.users.rules.errors import EmailTaken
 from shared.clock import now, parse, timestamp
+from shared.couch import quorum
 from shared.errors import Unavailable
 
 _TAKEOVER_AFTER = timedelta(seconds=60)
@@ -70,8 +71,7 @@ def claim_for_new_accounts(deps: Dependencies, userids: Mapping[str, str]) -> di
         CLAIM.build(claim_id(email), userid=userid, claimed=timestamp()) for email, userid in userids.items()
     ]
     written = deps.store.put_many(claims) if claims else []
-    if unsure := [row for row in written if row.accepted]:
-        deps.store.take_back(unsure)
+    if quorum.take_back_unsure(deps.store.database, written):
         raise Unavailable("Too few database nodes answer to give an e-mail safely; try again.", retry_after=2)
     refused: dict[str, EmailTaken] = {}
     for email, row in zip(userids, written, strict=True):

@@ -209,7 +209,7 @@ def _advance(
         if doc
         else fresh
     )
-    return deps.store.try_put(following)
+    return deps.store.try_put(following, exclusive=True)
 
 
 def _advanced_just_now(deps: Dependencies, id: str, generation: int) -> bool:

@@ -40,9 +40,8 @@ from shared.couch import (
     StaleRows,
     UpdateConflict,
     Written,
+    quorum,
 )
-from shared.couch.errors import TooFewNodes
-from shared.couch.quorum import confirm, take_back
 from shared.errors import Unavailable
 from shared.recent import Recent
 
@@ -214,30 +213,16 @@ class UserStore:
     def try_put(self, doc: Document, *, exclusive: bool = False) -> bool:
         """Whether this write made the document; False when it was there already.
 
-        With `exclusive` nobody else was told that theirs did: what too few of a cluster's nodes took is written once more, or, where another
-        writer's lies beside it, taken back. Raises DatabaseUnavailable while that cannot be told.
+        With `exclusive` nobody else was told that theirs did, as `quorum.try_put` says. Raises DatabaseUnavailable while that cannot be told.
         """
         try:
-            self.database.put(doc, exclusive=exclusive)
+            rev = quorum.try_put(self.database, doc) if exclusive else self.database.put(doc)
         except UpdateConflict:
             return False
-        except TooFewNodes as unsure:
-            if not self._is_alone(doc["_id"], unsure.rev):
-                return False
+        if rev is None:
+            return False
         self._tell([doc["_id"]])
         return True
-
-    def _is_alone(self, docid: str, rev: str) -> bool:
-        """Whether most nodes take a revision that too few took at first; beside another writer's it is taken back."""
-        if confirm(self.database, docid, lambda found: found["_rev"] == rev):
-            return True
-        take_back(self.database, docid, rev)
-        return False
-
-    def take_back(self, rows: Iterable[Written]) -> None:
-        """Removes versions that too few nodes took. 1 write each."""
-        for row in rows:
-            take_back(self.database, row.id, str(row.rev))
 
     def put_many(self, docs: Iterable[Document]) -> list[Written]:
         """1 write; every document on its own."""

@@ -324,3 +324,16 @@ def test_emails_of_an_import_that_one_node_took_alone_are_nobodys(
         with pytest.raises(Unavailable):
             claim_for_new_accounts(deps, {email: "mine"})
     assert database.get_many([claim_id(email)]) == {}
+
+
+def test_a_refresh_token_that_another_has_used_at_the_other_nodes_ends_the_session(
+    person, behind, node, database
+):
+    """One of the two has stolen it. What this node took alone counted as a refresh, and neither was noticed before the next."""
+    ann, lagging = person(), Api(behind)
+    first = lagging.post("/v1/sessions/refresh", {"refresh_token": ann.refresh_token})
+    (session,) = database.partition(f"user{ann.userid}").all("session-")
+    node.rival = (session["_id"].partition(":")[2], lambda ours: {**ours, "updated": ours["expires"]})
+    second = lagging.post("/v1/sessions/refresh", {"refresh_token": first.json()["refresh_token"]})
+    assert (second.status_code, node.rival) == (401, None), second.text
+    assert database.get(session["_id"], conflicts=True).get("revoked")

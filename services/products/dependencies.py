@@ -29,6 +29,7 @@ from services.products.store.product_types import (
 )
 from services.products.store.query_counts import PopularQueries, QueryCounter, SearchDays
 from services.products.store.related_products import RelatedProducts
+from services.products.store.reservations import Reservations
 from services.products.store.review_pages import ReviewPages
 from services.products.store.reviews import Reviews
 from services.products.store.search_rules import RuleDocuments, RulesCache, rules_cache
@@ -75,6 +76,7 @@ class Dependencies:
     product_answers: ProductAnswers
     sent_lists: RepeatedReads[SentList]
     ledger: Ledger
+    reservations: Reservations
     stock_totals: StockTotals
     supplier_deliveries: SupplierDeliveries
     reviews: Reviews
@@ -162,6 +164,7 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         each: rules_cache(redis, background, rule_documents, database.name, language_named(each))
         for each in settings.spoken
     }
+    ledger = Ledger(database, redis)
     marks = Marks(redis, database.name)
     answer_cache = AnswerCache(redis, background, database.name, settings.menu_seconds)
     return Dependencies(
@@ -169,7 +172,8 @@ def open_dependencies(settings: Settings, timeout: float = TIMEOUT) -> Dependenc
         catalogue=catalogue,
         product_answers=ProductAnswers(),
         sent_lists=RepeatedReads(MAX_LIST_BYTES),
-        ledger=Ledger(database, redis),
+        ledger=ledger,
+        reservations=Reservations(database, ledger),
         stock_totals=StockTotals(database),
         supplier_deliveries=SupplierDeliveries(database),
         reviews=Reviews(database),

@@ -55,7 +55,7 @@ def _losing_movements(deps: Dependencies, leaves: Sequence[Document]) -> Sequenc
     elsewhere |= {leaf["mark"] for leaf in ends if goes_on or _is_left(leaf)}
     orders = [leaf["orderid"] for leaf in leaves if "orderid" in leaf]
     ids = {settlement_id(line.taxonomy, line.key, orderid): orderid for orderid in orders}
-    outcomes = {ids[docid]: doc["outcome"] for docid, doc in deps.ledger.settlements(list(ids)).items()}
+    outcomes = {ids[docid]: doc["outcome"] for docid, doc in deps.reservations.settlements(list(ids)).items()}
     return ledger.losers(movements, outcomes, elsewhere, followed)
 
 
@@ -75,8 +75,8 @@ def _is_needless(deps: Dependencies, leaf: Movement) -> bool:
         return False
     reservation, settlement = ended
     line, orderid = ledger.line_of(leaf), leaf["orderid"]
-    due = ledger.due(reservation, settlement["outcome"], deps.ledger.returned(line, orderid))
-    return deps.ledger.held_by_order(orderid, [line])[line.key] >= due
+    due = ledger.due(reservation, settlement["outcome"], deps.reservations.returned(line, orderid))
+    return deps.reservations.held_by_order(orderid, [line])[line.key] >= due
 
 
 def _sale_of(deps: Dependencies, leaf: Movement) -> tuple[Reservation, Settlement] | None:
@@ -84,8 +84,8 @@ def _sale_of(deps: Dependencies, leaf: Movement) -> tuple[Reservation, Settlemen
     line, orderid = ledger.line_of(leaf), leaf.get("orderid", "")
     reserved_as = reservation_id(line.taxonomy, line.key, orderid)
     settled_as = settlement_id(line.taxonomy, line.key, orderid)
-    reservation = deps.ledger.reservations_by_id([reserved_as]).get(reserved_as)
-    settlement = deps.ledger.settlements([settled_as]).get(settled_as)
+    reservation = deps.reservations.by_id([reserved_as]).get(reserved_as)
+    settlement = deps.reservations.settlements([settled_as]).get(settled_as)
     if reservation and settlement and settlement["outcome"] == ledger.SOLD:
         return reservation, settlement
     return None
@@ -98,7 +98,7 @@ def _give_back(deps: Dependencies, kept: Iterable[Movement]) -> None:
         ended = _sale_of(deps, leaf)
         if ended and ended[1]["date"] <= iso(moment - SETTLE_AFTER):
             line = ledger.line_of(leaf)
-            held = deps.ledger.held_by_order(leaf["orderid"], [line])[line.key]
+            held = deps.reservations.held_by_order(leaf["orderid"], [line])[line.key]
             correct_stock(deps, *ended, held, iso(moment))
 
 

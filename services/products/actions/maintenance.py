@@ -167,7 +167,7 @@ def sweep(deps: Dependencies, now: datetime) -> SweepResult:
     place = deps.ledger.checkpoint(SWEEP_CHECKPOINT)
     cursor, swept = None, SweepResult()
     while True:
-        page = deps.ledger.reservations(place.get("until", ""), iso(now), PAGE, cursor)
+        page = deps.reservations.ending_between(place.get("until", ""), iso(now), PAGE, cursor)
         _sweep_page(deps, page.items, now, swept)
         if page.next is None:
             break
@@ -187,12 +187,12 @@ def _sweep_page(
         settlement_id(line.taxonomy, line.key, each["orderid"])
         for line, each in zip(lines, reservations, strict=True)
     ]
-    settled = deps.ledger.settlements(ids)
+    settled = deps.reservations.settlements(ids)
     late = [each for each, docid in zip(reservations, ids, strict=True) if docid not in settled]
     written = deps.ledger.write_each([_expired(each, iso(now)) for each in late]) if late else []
     swept.ended += sum(not row.error for row in written)
     keys = [(each["orderid"], line.key) for line, each in zip(lines, reservations, strict=True)]
-    held = deps.ledger.held(keys) if settled else {}
+    held = deps.reservations.held(keys) if settled else {}
     for each, docid, key in zip(reservations, ids, keys, strict=True):
         settlement = settled.get(docid)
         if settlement and settlement["date"] <= iso(now - SETTLE_AFTER):
@@ -226,10 +226,10 @@ def correct_stock(
         return 0
     line, orderid = ledger.line_of(reservation), reservation["orderid"]
     outcome = ledger.final_outcome([leaf["outcome"] for leaf in deps.ledger.leaves(settlement["_id"])])
-    due = ledger.due(reservation, outcome, deps.ledger.returned(line, orderid))
+    due = ledger.due(reservation, outcome, deps.reservations.returned(line, orderid))
     surplus = held - due
     if surplus and not deps.catalogue.has_one_copy:
-        surplus = deps.ledger.held_by_order(orderid, [line])[line.key] - due
+        surplus = deps.reservations.held_by_order(orderid, [line])[line.key] - due
     if not surplus or (surplus < 0 and orderid in _orders_in_doubt(deps, line)):
         return 0
     reason = ledger.RELEASED if surplus > 0 else ledger.RESERVED
@@ -300,7 +300,7 @@ def correct_settled_of_two_days(deps: Dependencies, now: datetime) -> int:
 def _correct_between(deps: Dependencies, since: str, until: str, now: datetime) -> int:
     cursor, returned = None, 0
     while True:
-        page = deps.ledger.settlements_between(since, until, PAGE, cursor)
+        page = deps.reservations.settled_between(since, until, PAGE, cursor)
         returned += _correct_page(deps, page.items, iso(now))
         if not deps.catalogue.has_one_copy:
             _correct_levels(deps, {ledger.line_of(each) for each in page.items}, now)
@@ -318,7 +318,7 @@ def _correct_page(deps: Dependencies, settlements: Sequence[Settlement], date: s
         reservation_id(line.taxonomy, line.key, orderid)
         for line, (orderid, _) in zip(lines, keys, strict=True)
     ]
-    reservations, held = deps.ledger.reservations_by_id(ids), deps.ledger.held(keys)
+    reservations, held = deps.reservations.by_id(ids), deps.reservations.held(keys)
     return sum(
         correct_stock(deps, reservations[docid], settlement, held.get(key, 0), date)
         for settlement, key, docid in zip(settlements, keys, ids, strict=True)

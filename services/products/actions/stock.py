@@ -80,7 +80,7 @@ def keep_on(deps: Dependencies, orderid: str, lines: Sequence[Line], expires: st
     for claim in _claims(deps, orderid, lines).values():
         if claim["expires"] < expires:
             with suppress(UpdateConflict):  # another request has done the same
-                deps.ledger.keep_on({**claim, "expires": expires})
+                deps.reservations.keep_on({**claim, "expires": expires})
 
 
 def confirm(deps: Dependencies, orderid: str, lines: Sequence[Line], date: str) -> None:
@@ -144,7 +144,7 @@ def _out_of_stock(short: Sequence[Line], ends: Mapping[Line, tuple[Line, Head]])
 def _claims(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> dict[Line, Reservation]:
     """What the order has reserved of these, as far as it has. 1 read."""
     ids = {line: reservation_id(line.taxonomy, line.key, orderid) for line in lines}
-    stored = deps.ledger.reservations_by_id(list(ids.values()))
+    stored = deps.reservations.by_id(list(ids.values()))
     return {line: stored[docid] for line, docid in ids.items() if docid in stored}
 
 
@@ -235,7 +235,7 @@ def _repeat(
 ) -> None:
     """This order was here before: take what is missing. What others took for it meanwhile is theirs to give back."""
     outcomes = _outcomes(deps, orderid, lines)
-    held = deps.ledger.held_by_order(orderid, lines, exclusive=True)
+    held = deps.reservations.held_by_order(orderid, lines, exclusive=True)
     for line in lines:
         claim = claims[line]
         outcome = outcomes.get(line)
@@ -265,7 +265,7 @@ def _settle(
     docs = [_settlement(line, orderid, outcome, date) for line in lines]
     written = deps.ledger.write(docs)
     late = [doc["_id"] for doc, row in zip(docs, written, strict=True) if row.error or row.accepted]
-    stored = deps.ledger.settlements(late)
+    stored = deps.reservations.settlements(late)
     return {line: stored.get(doc["_id"]) for line, doc in zip(lines, docs, strict=True)}
 
 
@@ -286,7 +286,7 @@ def _settlement(line: Line, orderid: str, outcome: str, date: str, reference: st
 
 def _outcomes(deps: Dependencies, orderid: str, lines: Sequence[Line]) -> dict[Line, str]:
     ids = {line: settlement_id(line.taxonomy, line.key, orderid) for line in lines}
-    stored = deps.ledger.settlements(list(ids.values()))
+    stored = deps.reservations.settlements(list(ids.values()))
     return {line: stored[docid]["outcome"] for line, docid in ids.items() if docid in stored}
 
 
@@ -300,7 +300,7 @@ def _end(
 ) -> None:
     settled = _settle(deps, orderid, lines, outcome, date)
     decided = [line for line, before in settled.items() if before is None]
-    held = deps.ledger.held_by_order(orderid, decided) if decided else {}
+    held = deps.reservations.held_by_order(orderid, decided) if decided else {}
     for line, before in settled.items():
         if before is None:
             _set_held(deps, orderid, line, held[line.key], 0, date)
@@ -320,7 +320,7 @@ def _return_sold(deps: Dependencies, orderid: str, line: Line, reference: str, d
         recent = deps.ledger.movements(line, _RECENT)
         if any(each["mark"] == doc["_id"] for each in recent) or deps.ledger.has_movement(line, doc["_id"]):
             return
-        stored = deps.ledger.settlements([doc["_id"]])[doc["_id"]]
+        stored = deps.reservations.settlements([doc["_id"]])[doc["_id"]]
         if parse(stored["date"]) >= parse(date) - _SETTLED_AFTER:
             raise StillReturning("The goods are being put back into stock; ask again.", retry_after=5)
     deps.ledger.append(line, line.quantity, rules.RELEASED, doc["_id"], date, orderid=orderid, note=reference)
@@ -329,14 +329,14 @@ def _return_sold(deps: Dependencies, orderid: str, line: Line, reference: str, d
 def _reserve_again(deps: Dependencies, orderid: str, line: Line, settled: Settlement, date: str) -> None:
     """A payment came after the goods were given back: they are taken again if they are there."""
     try:
-        settled = deps.ledger.put({**settled, "outcome": rules.SOLD, "date": date})
+        settled = deps.reservations.put_settlement({**settled, "outcome": rules.SOLD, "date": date})
     except UpdateConflict:
         return confirm(deps, orderid, [line], date)
-    held = deps.ledger.held_by_order(orderid, [line], exclusive=True)[line.key]
+    held = deps.reservations.held_by_order(orderid, [line], exclusive=True)[line.key]
     try:
         _set_held(deps, orderid, line, held, line.quantity, date)
     except OutOfStock as short:
-        deps.ledger.put({**settled, "outcome": rules.EXPIRED})
+        deps.reservations.put_settlement({**settled, "outcome": rules.EXPIRED})
         raise ReservationClosed(
             f"The goods of order {orderid} were sold to another customer.", **short.extra
         ) from None

@@ -8,22 +8,16 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby, pairwise
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from redis import Redis
 
-from services.products.declarations.stock import Movement, Reservation, Settlement, StockTotal
+from services.products.declarations.stock import Movement, StockTotal
 from services.products.documents import (
-    HELD,
     LEVELS,
     MOVEMENT,
-    RESERVATION,
-    RESERVATIONS_BY_EXPIRY,
-    SETTLEMENT,
-    SETTLEMENTS_BY_DATE,
     STOCK_TOTAL,
     partition_of,
-    return_prefix,
     slot_id,
     slot_prefix,
 )
@@ -47,7 +41,6 @@ from shared.couch import (
     Doc,
     Document,
     NoSuchDocument,
-    PageOf,
     Written,
     document_id,
     split_id,
@@ -88,7 +81,7 @@ def being_moved(line: Line) -> TooManyConflicts:
 
 
 class Ledger:
-    """Movements, reservations and settlements of all products and their variants."""
+    """Movements of all products and their variants."""
 
     def __init__(self, database: Database, redis: Redis) -> None:
         self._database = database
@@ -242,6 +235,20 @@ class Ledger:
                     break
                 yield leaves_of(self._database, doc)
 
+    def last_slots_of(self, orderid: str, line: Line) -> set[str]:
+        """The ids of the order's among the last slots, here and where the chain goes on: those that a node lists, and by their ids those that
+        it lacks."""
+        found: set[str] = set()
+        for place in {line, self.end(line)[0]}:
+            listed = self.movements(place, _RECENT)
+            last = listed[0]["slot"] if listed else 0
+            seen = self.cached_heads([place]).get(place, Head()).slot
+            unlisted = range(last + 1, max(last, seen) + _TAIL + 1)
+            read = self._database.get_many([slot_id(place.taxonomy, place.key, slot) for slot in unlisted])
+            slots = [*listed, *read.values()]
+            found.update(slot["_id"] for slot in slots if slot.get("orderid") == orderid)
+        return found
+
     def has_movement(self, line: Line, mark: str) -> bool:
         """Whether a movement with this mark is in the chain, or where it goes on. Reads it whole."""
         end, _ = self.end(line)
@@ -381,69 +388,6 @@ class Ledger:
             if "productid" in leaf:
                 self._slot_cache.drop([line_of(leaf)])
 
-    def held(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """How many each (orderid, stock key) keeps out of stock. 1 global query."""
-        rows = self._database.across_partitions.view(HELD, keys=[list(key) for key in keys], group=True)
-        return {(row["key"][0], row["key"][1]): row["value"] for row in rows}
-
-    def held_by_order(
-        self, orderid: str, lines: Sequence[Line], *, exclusive: bool = False
-    ) -> dict[str, int]:
-        """As `held`, by stock key, each slot read by its id: a late copy may still show what a refused writer left. With `exclusive` only
-        what most of a cluster's nodes say the order has. 1 global query and the reads, with `exclusive` a write for each slot.
-
-        Where each document has several copies and the view does not show the quantity of a line, it may lack the last slots: these are looked
-        for in their chain. 2 partition queries and 2 reads more for such a line.
-        """
-        keys = [[orderid, line.key] for line in lines]
-        slots: dict[str, dict[str, Doc | None]] = {line.key: {} for line in lines}
-        for row in self._database.across_partitions.view(HELD, keys=keys, reduce=False):
-            slots[row["key"][1]][row["id"]] = self._slot_of(orderid, row["id"], exclusive=exclusive)
-        if not self._database.has_one_copy:
-            for line in lines:
-                known = slots[line.key]
-                if _held_in(known) != line.quantity:
-                    for docid in self._last_slots_of(orderid, line) - known.keys():
-                        known[docid] = self._slot_of(orderid, docid, exclusive=exclusive)
-        return {key: _held_in(known) for key, known in slots.items()}
-
-    def returned(self, line: Line, orderid: str) -> int:
-        """How many of an order came back after they were sold. 1 partition query."""
-        docs = self._database.partition(partition_of(line.taxonomy)).all(return_prefix(line.key, orderid))
-        return sum(doc["quantity"] for doc in docs)
-
-    def reservations(self, start: str, end: str, limit: int, cursor: str | None) -> PageOf[Reservation]:
-        """Reservations that end within a stretch of time. 1 global query."""
-        page = self._database.across_partitions.view_page(
-            RESERVATIONS_BY_EXPIRY, start=start, end=end, include_docs=True, limit=limit, cursor=cursor
-        )
-        docs = RESERVATION.among(row["doc"] for row in page.items if row.get("doc"))
-        return PageOf(docs, page.next)
-
-    def settlements_between(self, start: str, end: str, limit: int, cursor: str | None) -> PageOf[Settlement]:
-        """How reservations ended within a stretch of time. 1 global query."""
-        page = self._database.across_partitions.view_page(
-            SETTLEMENTS_BY_DATE, start=start, end=end, include_docs=True, limit=limit, cursor=cursor
-        )
-        docs = SETTLEMENT.among(row["doc"] for row in page.items if row.get("doc"))
-        return PageOf(docs, page.next)
-
-    def reservations_by_id(self, docids: Sequence[str]) -> dict[str, Reservation]:
-        """Those that exist, by document id. 1 read."""
-        return cast(dict[str, Reservation], self._database.get_many(docids))
-
-    def settlements(self, docids: Sequence[str]) -> dict[str, Settlement]:
-        """Those that exist, by document id. 1 read."""
-        return cast(dict[str, Settlement], self._database.get_many(docids))
-
-    def put(self, doc: Settlement) -> Settlement:
-        """Raises UpdateConflict."""
-        return {**doc, "_rev": self._database.put(doc)}
-
-    def keep_on(self, doc: Reservation) -> None:
-        """Writes a reservation that ends later. Raises UpdateConflict."""
-        self._database.put(doc)
-
     def checkpoint(self, name: str) -> Doc:
         return self._database.get_local(name) or {}
 
@@ -540,27 +484,6 @@ class Ledger:
         """Whether a movement with this mark brought stock here that a total stands for by now. 1 partition query."""
         return any(mark in each["arrivals"] for each in self._totals(line))
 
-    def _last_slots_of(self, orderid: str, line: Line) -> set[str]:
-        """The ids of the order's among the last slots, here and where the chain goes on: those that a node lists, and by their ids those that
-        it lacks."""
-        found: set[str] = set()
-        for place in {line, self.end(line)[0]}:
-            listed = self.movements(place, _RECENT)
-            last = listed[0]["slot"] if listed else 0
-            seen = self.cached_heads([place]).get(place, Head()).slot
-            unlisted = range(last + 1, max(last, seen) + _TAIL + 1)
-            read = self._database.get_many([slot_id(place.taxonomy, place.key, slot) for slot in unlisted])
-            slots = [*listed, *read.values()]
-            found.update(slot["_id"] for slot in slots if slot.get("orderid") == orderid)
-        return found
-
-    def _slot_of(self, orderid: str, docid: str, *, exclusive: bool) -> Doc | None:
-        """The slot, where it is the order's and nobody else wrote it."""
-        if exclusive:
-            return confirm(self._database, docid, lambda slot: bool(slot.get("orderid") == orderid))
-        found = self._database.revisions(docid)
-        return found[0] if len(found) == 1 and found[0].get("orderid") == orderid else None
-
     def _is_only_or_withdraw(self, doc: Movement) -> bool:
         if self._is_alone(doc):
             return True
@@ -573,7 +496,3 @@ class Ledger:
         for leaf in self._database.revisions(doc["_id"]):
             if leaf["mark"] != doc["mark"]:
                 take_back(self._database, leaf["_id"], leaf["_rev"])
-
-
-def _held_in(slots: Mapping[str, Doc | None]) -> int:
-    return -sum(int(slot["delta"]) for slot in slots.values() if slot)

@@ -75,7 +75,9 @@ def test_what_an_order_took_in_place_of_a_slot_that_turns_out_to_be_its_own_come
     in_doubt(shop, deps, server, "regained")
     for order in ("told", "died"):
         docid = settlement_id(KITCHEN, "regained", f"{order}-regained")
-        deps.ledger.put({**deps.ledger.settlements([docid])[docid], "date": iso(now() - timedelta(days=3))})
+        deps.reservations.put_settlement(
+            {**deps.reservations.settlements([docid])[docid], "date": iso(now() - timedelta(days=3))}
+        )
     line = Line("regained", tuple(KITCHEN), 1)
     deps.ledger.append(line, -1, "reserved", "again", timestamp(), orderid="told-regained")
     assert level(shop, "regained") == 7
@@ -83,7 +85,7 @@ def test_what_an_order_took_in_place_of_a_slot_that_turns_out_to_be_its_own_come
     assert level(shop, "regained") == 8
     eventually(
         lambda: (
-            deps.ledger.held([(f"{each}-regained", "regained") for each in ("told", "died")])
+            deps.reservations.held([(f"{each}-regained", "regained") for each in ("told", "died")])
             == {("told-regained", "regained"): 1, ("died-regained", "regained"): 1}
         )
     )

@@ -63,7 +63,7 @@ def test_a_full_partition_sells_nothing_and_loses_nothing(
     assert level(shop, "kettle") == 8
     assert level(shop, "cup") == 10
     ended = settlement_id(tuple(FULL), "kettle", "sold")
-    assert deps.ledger.settlements([ended])[ended]["outcome"] == "sold"
+    assert deps.reservations.settlements([ended])[ended]["outcome"] == "sold"
 
 
 def test_an_order_over_two_categories_gives_back_what_it_got_of_the_other(

@@ -146,14 +146,16 @@ def test_sold_wins_over_expired_when_replicas_disagree(
     shop.load([product("both", stock=2)])
     assert reserve(shop, "both1", ("both", 2), minutes=-1) == 201
     maintenance.sweep(deps, now())
-    settlement = deps.ledger.settlements([maintenance.settlement_id(KITCHEN, "both", "both1")]).popitem()[1]
+    settlement = deps.reservations.settlements(
+        [maintenance.settlement_id(KITCHEN, "both", "both1")]
+    ).popitem()[1]
     replicated(server, {**settlement, "_rev": "1-00000000000000000000000000000000", "outcome": "sold"})
     maintenance.sweep(deps, now() + 2 * maintenance.SETTLE_AFTER)
     holds(lambda: level(shop, "both") == 0)
 
     def outcome() -> str:
         settle_conflicts(deps)
-        return str(deps.ledger.settlements([settlement["_id"]])[settlement["_id"]]["outcome"])
+        return str(deps.reservations.settlements([settlement["_id"]])[settlement["_id"]]["outcome"])
 
     holds(lambda: outcome() == "sold")
 

@@ -255,8 +255,8 @@ def test_a_return_that_was_begun_a_moment_ago_is_not_taken_for_done(shop: Shop, 
     deps.ledger.write([settlement])
     assert end(shop, "fb", "release", ("fresh", 2), reference="return1") == 503
     assert level(shop, "fresh") == 3
-    (stored,) = deps.ledger.settlements([settlement["_id"]]).values()
-    deps.ledger.put({**stored, "date": iso(now() - timedelta(minutes=1))})
+    (stored,) = deps.reservations.settlements([settlement["_id"]]).values()
+    deps.reservations.put_settlement({**stored, "date": iso(now() - timedelta(minutes=1))})
     for _ in range(2):
         assert end(shop, "fb", "release", ("fresh", 2), reference="return1") == 200
     assert level(shop, "fresh") == 5

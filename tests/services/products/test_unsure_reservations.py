@@ -89,7 +89,7 @@ def test_what_one_node_alone_may_keep_for_an_order_is_confirmed_by_most_before_i
     with forwarding(couch_url, cut_off) as url:
         alone = open_as_worker({**environment, "COUCH_URL": url})
         with pytest.raises(Unavailable):
-            alone.ledger.held_by_order("unheard", [line], exclusive=True)
+            alone.reservations.held_by_order("unheard", [line], exclusive=True)
     assert reserve(shop, "unheard", ("lone", 1)) == 201, "joined again, most nodes have it"
     assert level(shop, "lone") == 4
 

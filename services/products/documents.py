@@ -174,13 +174,13 @@ PUBLIC: Final = {"type": "product", "hidden": {"$exists": False}}
 
 BY_NAME = FindIndex(
     "category_by_name",
-    "Products of a category, sorted by name (P1)",
+    "Some products of a category, sorted by name (P1)",
     fields=("name",),
     partial=PUBLIC,
 )
 BY_RANK = FindIndex(
     "category_by_rank",
-    "Products of a category, best rated first (P1)",
+    "Some products of a category, best rated first (P1)",
     fields=("rank",),
     partial=PUBLIC,
 )
@@ -294,13 +294,16 @@ LABELS = View(
 
 
 @cache
-def by_price(groups: tuple[str, ...] = ()) -> View:
-    """The order of what everybody pays, and of what the members of each of these groups do."""
+def category_order(groups: tuple[str, ...] = ()) -> View:
+    """The orders of a category that nothing narrows: by name, by rank, by what everybody pays and what the members of each of these groups do."""
     return View(
-        "category_by_price",
-        "Products of a category, sorted by price in one currency, also a customer group's (P1); under no currency each by its own",
+        "category_order",
+        "Products of a category, sorted by name, by rank, or by price in one currency, also a customer group's (P1); under no currency each by "
+        "its own",
         map=f"""function (doc) {{
   if (doc.type !== "product" || doc.hidden) return;
+  emit(["name", doc.name], null);
+  if (doc.rank != null) emit(["rank", doc.rank], null);
   var prices = {prices_script(groups, whole=True)};
   emit(["", prices[doc.price.currency]], null);
   Object.keys(prices).forEach(function (name) {{ emit([name, prices[name]], null); }});
@@ -330,7 +333,7 @@ DESIGN = DatabaseDesign(
     "products",
     (
         BY_NAME,
-        by_price(),
+        category_order(),
         BY_RANK,
         REVIEWS_BY_DATE,
         REVIEWS_OF_A_PERSON,
@@ -362,7 +365,7 @@ DESIGN = DatabaseDesign(
 def design_in(own: str, *others: str, groups: tuple[str, ...] = ()) -> DatabaseDesign:
     """The design of a shop whose texts are in its own language and translated into others: the search of each folds the forms of that
     language's words. Lists are sorted, filtered and counted by the prices of these customer groups too."""
-    by_group = {view.name: view for view in (by_price(groups), filter_values(groups))}
+    by_group = {view.name: view for view in (category_order(groups), filter_values(groups))}
     patterns = (
         by_group.get(each.name, each) for each in DESIGN.patterns if not isinstance(each, SearchIndex)
     )

@@ -22,7 +22,7 @@ from services.products.documents import (
     SCHEDULED,
     STOCK_VALUE,
     UNPUBLISHED,
-    by_price,
+    category_order,
     filter_values,
     note_prefix,
     partition_of,
@@ -99,9 +99,13 @@ class Catalogue:
     def category_by(
         self, sort: str, taxonomy: Sequence[str], more: Doc, limit: int, cursor: str | None
     ) -> PageOf[Product]:
-        """P1: a page of one category; `more` narrows it. 1 partition query."""
+        """P1: a page of one category; `more` narrows it. 1 partition query: a view's where nothing does, at half the database's work."""
         index, direction = _ORDERS[sort]
         field = index.fields[0]
+        if not more:
+            return self._in_order(
+                taxonomy, [field], [field, {}], limit, cursor, descending=direction == "desc"
+            )
         selector = {field: {"$gt": None}, **more}
         page = self._database.partition(partition_of(taxonomy)).find(
             index, selector, sort=[{field: direction}], limit=limit, bookmark=cursor, allow_stale=True
@@ -124,9 +128,21 @@ class Catalogue:
             return PageOf([], None)
         low: list[Any] = [price, least or 0]
         high: list[Any] = [price, {} if most is None else most]
+        return self._in_order(taxonomy, low, high, limit, cursor, descending=descending)
+
+    def _in_order(
+        self,
+        taxonomy: Sequence[str],
+        low: list[Any],
+        high: list[Any],
+        limit: int,
+        cursor: str | None,
+        *,
+        descending: bool,
+    ) -> PageOf[Product]:
         start, end = (high, low) if descending else (low, high)
         page = self._database.partition(partition_of(taxonomy)).view_page(
-            by_price(self.groups),
+            category_order(self.groups),
             start=start,
             end=end,
             descending=descending,
@@ -140,7 +156,9 @@ class Catalogue:
     def cheapest_first(self, taxonomy: Sequence[str], limit: int) -> list[Product]:
         """Products of one category as they are now, each by the price in its own currency. 1 partition query."""
         partition = self._database.partition(partition_of(taxonomy))
-        rows = partition.view(by_price(self.groups), start=[""], end=["", {}], include_docs=True, limit=limit)
+        rows = partition.view(
+            category_order(self.groups), start=[""], end=["", {}], include_docs=True, limit=limit
+        )
         found = [row["doc"] for row in rows if row.get("doc")]
         return self._read(_public([doc for doc in found if is_product(doc)]))
 

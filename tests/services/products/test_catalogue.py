@@ -93,6 +93,12 @@ def test_a_category_page_is_sorted_both_ways_and_says_where_it_is(shop: Shop):
     }
     rising = [f"lamp{n}" for n in range(5)]
     assert listed == {"name": rising[::-1], "-name": rising, "price": rising, "-price": rising[::-1]}
+    for sort in ("name", "-name", "rating"):
+        whole, narrowed = (
+            [each["productid"] for each in shop.walk(category=path(*LAMPS), sort=sort, limit=2, **more)]
+            for more in ({}, {"brand": "Acme"})
+        )
+        assert whole == narrowed, "another index, the same order"
     page = shop.get("/v1/products", category=path(*LAMPS))
     assert page.json["breadcrumbs"][1] == {"name": "Lighting", "path": "Home#Lighting"}
     assert page.calls == {"partition": 1}

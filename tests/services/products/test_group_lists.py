@@ -224,7 +224,7 @@ def test_a_shop_without_such_groups_keeps_its_indexes():
         for each in (design_in("en"), design_in("en", groups=("trade",)))
     )
     assert {each.rpartition("-")[0] for each in theirs - ours} == {
-        "category_by_price",
+        "category_order",
         "filter_values",
         "search",
         "search_in_category",

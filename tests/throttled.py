@@ -12,6 +12,8 @@ from typing import Any, Final
 import requests
 
 PROBLEM: Final = "application/problem+json"
+REPLICATION: Final = b'{"error":"service_unavailable"'
+"""What a sync is told, in CouchDB's words."""
 ASKED_AGAIN_FOR: Final = 180.0
 DATABASE_PAUSE: Final = 0.3
 """Cloudant's own 429 says no time to wait."""
@@ -49,7 +51,8 @@ def pause_after(answer: requests.Response) -> float | None:
     if status < 500:
         return None
     wait = headers.get("Retry-After", "")
-    if status != 503 or not wait.isdigit() or not headers.get("Content-Type", "").startswith(PROBLEM):
+    is_said = headers.get("Content-Type", "").startswith(PROBLEM) or answer.content.startswith(REPLICATION)
+    if status != 503 or not wait.isdigit() or not is_said:
         raise DishonestRefusal(
             f"{answer.request.method} {answer.request.url}: {status} {dict(headers)} {answer.text[:500]}"
         )

@@ -67,9 +67,7 @@ def load_pictures(environment: Mapping[str, str], say: Callable[[str], None]) ->
 def _has_pictures(environment: Mapping[str, str], line: dict) -> bool:
     """Whether the sample shop was loaded before, with all of it."""
     try:
-        with urlopen(
-            f"{environment['PRODUCTS_URL']}/v1/products/{line['productid']}", timeout=TIMEOUT
-        ) as answer:
+        with _opened(Request(f"{environment['PRODUCTS_URL']}/v1/products/{line['productid']}")) as answer:
             return bool(json.load(answer)["pictures"])
     except HTTPError:
         return False
@@ -91,7 +89,7 @@ def _label_categories(
     headers = {"Authorization": f"Bearer {token}"}
     request = Request(f"{products_url}/v1/admin/categories?limit=1", headers=headers)
     try:
-        with urlopen(request, timeout=TIMEOUT) as answer:
+        with _opened(request) as answer:
             if json.load(answer)["items"]:
                 return
     except (URLError, HTTPException, OSError) as error:
@@ -118,7 +116,7 @@ def _set_synonyms(products_url: str, token: str, say: Callable[[str], None]) -> 
         url = f"{products_url}/v1/admin/search/synonyms/{word}"
         body = json.dumps({"synonyms": synonyms}).encode()
         try:
-            with urlopen(Request(url, body, headers, method="PUT"), timeout=TIMEOUT):
+            with _opened(Request(url, body, headers, method="PUT")):
                 pass
         except HTTPError as error:
             if error.code != 412:
@@ -146,7 +144,7 @@ def _add_promotions(orders_url: str, token: str, say: Callable[[str], None]) -> 
     """Each once, by its name: what the desk has made of it since stays."""
     url, authorization = f"{orders_url}/v1/admin/promotions", {"Authorization": f"Bearer {token}"}
     try:
-        with urlopen(Request(f"{url}?limit=100", headers=authorization), timeout=TIMEOUT) as answer:
+        with _opened(Request(f"{url}?limit=100", headers=authorization)) as answer:
             known = {each["name"] for each in json.load(answer)["items"]}
     except (URLError, HTTPException, OSError) as error:
         raise NotLoaded(f"GET {url}: {error}. Is the shop running? (`make run`)") from None
@@ -185,8 +183,7 @@ def _import(
 
 
 def _post(url: str, body: bytes, headers: dict[str, str], unauthorized: str = "", exists: str = "") -> dict:
-    """The answer; `unauthorized` is what to say to a 401, `exists` the code of a conflict that is no failure. A busy shop (503) is asked
-    again when it says: nothing that is loaded is there twice for it."""
+    """The answer; `unauthorized` is what to say to a 401, `exists` the code of a conflict that is no failure."""
     try:
         with _opened(Request(url, body, headers)) as answer:
             return json.load(answer)
@@ -203,7 +200,8 @@ def _post(url: str, body: bytes, headers: dict[str, str], unauthorized: str = ""
 
 
 def _opened(request: Request) -> HTTPResponse:
-    """Raises HTTPError, also for a 503 that does not say when to come back or lasts."""
+    """A busy shop (503) is asked again when it says: nothing that is loaded is there twice for it. Raises HTTPError, also for a 503 that does
+    not say when to come back or lasts."""
     ends = time.monotonic() + RETRY_SECONDS
     while True:
         try:

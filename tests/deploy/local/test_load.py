@@ -1,5 +1,6 @@
 """Loading the sample shop: what it says when it cannot."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,22 +31,30 @@ def test_a_database_whose_admin_has_another_password_is_told_what_to_do(
         load(environment, print)
 
 
+Answer = tuple[int, str]
+"""A status, and its Retry-After if any."""
+LOADED = {"access_token": "token", "items": [], "pictures": [], "failed": [], "written": 1}
+
+
 @contextmanager
-def busy_users(*answers: tuple[int, str]) -> Iterator[tuple[str, list[str]]]:
-    """A users service that answers these to log-ins, one after the other: statuses with their Retry-After. Its address, and what was asked."""
+def busy_shop(answer: Callable[[list[str]], Answer]) -> Iterator[tuple[str, list[str]]]:
+    """All services at one address; `answer` says what the last request that was asked gets. Its address, and what was asked."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            status, wait = answers[len(asked)]
-            asked.append(self.path)
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            asked.append(f"{self.command} {self.path.partition('?')[0]}")
+            status, wait = answer(asked)
+            body = json.dumps(LOADED if status == 200 else {}).encode()
             self.send_response(status)
             if wait:
                 self.send_header("Retry-After", wait)
-            self.send_header("Content-Length", "2")
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(b"{}")
+            self.wfile.write(body)
+
+        do_GET = do_PUT = do_POST
 
         def log_message(self, *_: object) -> None:
             """Says nothing."""
@@ -57,6 +66,17 @@ def busy_users(*answers: tuple[int, str]) -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
+def environment_of(folder: Path, url: str) -> dict[str, str]:
+    (folder / "admin-password").write_text("a password")
+    return {
+        "AISLE_STATE": str(folder),
+        "MEDIA_DIR": str(folder / "media"),
+        **{f"{name}_URL": url for name in ("USERS", "PRODUCTS", "ORDERS")},
+        "ADMIN_EMAIL": "admin@example.com",
+        "ADMIN_PASSWORD_FILE": str(folder / "admin-password"),
+    }
+
+
 @pytest.mark.parametrize(
     ("answers", "said"),
     [
@@ -66,18 +86,22 @@ def busy_users(*answers: tuple[int, str]) -> Iterator[tuple[str, list[str]]]:
         ([(500, "0")], "answered 500"),
     ],
 )
-def test_a_busy_shop_is_asked_again_when_it_says(
-    tmp_path: Path, answers: list[tuple[int, str]], said: str
-) -> None:
-    (tmp_path / "admin-password").write_text("a password")
-    with busy_users(*answers) as (url, asked):
-        environment = {
-            "AISLE_STATE": str(tmp_path),
-            "MEDIA_DIR": str(tmp_path / "media"),
-            "USERS_URL": url,
-            "ADMIN_EMAIL": "admin@example.com",
-            "ADMIN_PASSWORD_FILE": str(tmp_path / "admin-password"),
-        }
-        with pytest.raises(NotLoaded, match=said):
-            load(environment, print)
-    assert asked == ["/v1/sessions"] * len(answers)
+def test_a_busy_shop_is_asked_again_when_it_says(tmp_path: Path, answers: list[Answer], said: str) -> None:
+    with (
+        busy_shop(lambda asked: answers[len(asked) - 1]) as (url, asked),
+        pytest.raises(NotLoaded, match=said),
+    ):
+        load(environment_of(tmp_path, url), print)
+    assert asked == ["POST /v1/sessions"] * len(answers)
+
+
+def test_a_shop_that_refuses_everything_once_is_loaded(tmp_path: Path) -> None:
+    """As under the rates of a small plan: nothing that is set or asked for is given up at the first 503."""
+
+    def once(asked: list[str]) -> Answer:
+        return (503, "0") if asked.count(asked[-1]) == 1 else (200, "")
+
+    with busy_shop(once) as (url, asked):
+        load(environment_of(tmp_path, url), print)
+    assert min(map(asked.count, asked)) > 1
+    assert {"PUT", "GET", "POST"} == {each.partition(" ")[0] for each in asked}

@@ -104,6 +104,13 @@ class Database:
             if any("ok" in each for each in found["docs"])
         }
 
+    def latest_many(self, docids: Sequence[str]) -> dict[str, Doc]:
+        """The documents that exist, by id, in one call: for CouchDB a third of the work of `get_many` where they are twenty. Of revisions in
+        conflict the winner of all that the nodes have, which may be one that the others refused: to show, not to decide by. 1 read for each id.
+        """
+        found = self.revisions_of_many(docids) if docids else {}
+        return {docid: leaves[0] for docid, leaves in found.items() if leaves}
+
     def _leaves(self, revisions: Sequence[Doc]) -> list[Doc]:
         leaves = [each for each in revisions if not each.get("_deleted")]
         return [self._shapes.read(leaf) for leaf in sorted(leaves, key=_generation, reverse=True)]

@@ -67,7 +67,7 @@ class SummaryStore:
 
     def named(self, orderids: Sequence[str]) -> dict[str, OrderSummary]:
         """Of these orders, by order id. 1 read."""
-        found = self._database.get_many([order_key(orderid, "summary") for orderid in orderids])
+        found = self._database.latest_many([order_key(orderid, "summary") for orderid in orderids])
         return {summary["orderid"]: summary for summary in ORDER_SUMMARY.among(found.values())}
 
     def order(self, orderid: str) -> OrderDocuments:

@@ -198,7 +198,7 @@ def _department(deps: Dependencies, asked: Question) -> Listed:
     name = f"first page by {asked.sort} of {asked.limit} with {','.join(asked.facets)}{currency}{language}{group}"
     kept = deps.answer_cache.get(asked.category or (), name, make, max_age=DEPARTMENT_SECONDS)
     listed = orjson.loads(kept.body)
-    docs = deps.catalogue.get_many(listed["ids"])
+    docs = deps.catalogue.to_show(listed["ids"])
     there = [docs[each] for each in listed["ids"] if each in docs]
     present = [doc for doc in there if is_product(doc) and is_public(doc)]
     return Listed(present, listed["next"], listed["more"], kept.outdated)

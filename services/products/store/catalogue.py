@@ -351,7 +351,13 @@ class Catalogue:
 
     def get_many(self, docids: Sequence[str]) -> dict[str, Doc]:
         """Those that exist, products and forwards, by document id. 1 read."""
-        docs = self._database.get_many(docids)
+        return self._in_its_language(self._database.get_many(docids))
+
+    def to_show(self, docids: Sequence[str]) -> dict[str, Doc]:
+        """The same for a page that shows them. 1 read."""
+        return self._in_its_language(self._database.latest_many(docids))
+
+    def _in_its_language(self, docs: dict[str, Doc]) -> dict[str, Doc]:
         if not self.read_in:
             return docs
         read: dict[str, Any] = {

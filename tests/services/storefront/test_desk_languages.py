@@ -188,7 +188,7 @@ PAGES = [
 def test_every_text_of_a_page_of_the_desk_is_looked_up(desk: Visitor, looked_up: Check, path: str) -> None:
     desk.get("/admin")
     choose(desk, LANGUAGE)
-    page = desk.get(path)
+    page = desk.get_patiently(path)
     looked_up(page, status=404 if "/nowhereword" in path else 200)
 
 

@@ -228,3 +228,16 @@ def test_revisions_are_the_winner_and_what_lies_beside_it(library):
     assert [leaf["title"] for leaf in found] == ["One sheet", "Another"]
     library.delete(doc["_id"], rev)
     assert [leaf["title"] for leaf in library.revisions(doc["_id"])] == ["Another"]
+
+
+def test_the_latest_of_many_are_what_each_read_alone_says(library):
+    gone, contested = LEAFLET.new("Single:gone", title="Gone"), LEAFLET.new("Single:contested", title="Ours")
+    library.delete(gone["_id"], library.put(gone))
+    library.put(contested)
+    theirs = {**contested, "title": "Theirs", "_rev": f"1-{'f' * 32}"}
+    library._client.call("post_bulk_docs", db=library.name, bulk_docs={"docs": [theirs], "new_edits": False})
+    asked = ["Le Guin:book001", "Le Guin:nothing", "A&B/C#D:book002", gone["_id"], contested["_id"]]
+    found = library.latest_many(asked)
+    assert found == library.get_many(asked)
+    assert set(found) == {"Le Guin:book001", "A&B/C#D:book002", contested["_id"]}
+    assert library.latest_many([]) == {}

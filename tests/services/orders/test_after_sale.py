@@ -311,6 +311,7 @@ def test_an_erased_person_is_out_of_their_orders_and_the_books_still_add_up(
     assert (order["email"], order["deliveryAddress"], order["total"]) == ("", None, paid["total"])
 
 
+@pytest.mark.timeout(900)  # thousands of requests
 def test_every_endpoint_keeps_its_contract(
     shop: Shop, order: dict[str, Any], environment: dict[str, str], database: Database
 ) -> None:

@@ -20,6 +20,7 @@ from shared.clock import now
 from shared.couch import Database
 from shared.money import money
 from tests.forwarding import Forward, Response, as_one_of_three, forwarding
+from tests.patience import patient
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.paypal_standin import CLIENT_ID, SECRET, WEBHOOK_ID, PayPalStandIn, unit
@@ -55,6 +56,12 @@ def orders_settings(paypal: PayPalStandIn, captured_at: str) -> dict[str, str]:
 
 def refresh(shop: Shop, person: Person, orderid: str) -> dict[str, Any]:
     answer = shop.post(person, f"/v1/orders/{orderid}/payment")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def gone_back(shop: Shop, person: Person, orderid: str) -> dict[str, Any]:
+    answer = patient(lambda: shop.post(person, f"/v1/orders/{orderid}/payment/cancellation"))
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -340,7 +347,7 @@ def test_going_back_frees_the_goods_and_a_late_approval_costs_nothing(
     shop: Shop, customer: Person, paypal: PayPalStandIn
 ) -> None:
     orderid, product, known = opened(shop, customer, paypal, stock=1)
-    back = shop.post(customer, f"/v1/orders/{orderid}/payment/cancellation").json()
+    back = gone_back(shop, customer, orderid)
     assert back["status"] == "cancelled"
     assert shop.stock(product) == 1
     paypal.approve(known)
@@ -354,7 +361,7 @@ def test_declined(shop: Shop, customer: Person, paypal: PayPalStandIn) -> None:
     paypal.declines = True
     try:
         assert refresh(shop, customer, orderid)["status"] == "placed"
-        back = shop.post(customer, f"/v1/orders/{orderid}/payment/cancellation").json()
+        back = gone_back(shop, customer, orderid)
     finally:
         paypal.declines = False
     assert back["status"] == "cancelled"

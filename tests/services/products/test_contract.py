@@ -15,6 +15,7 @@ def shop(prepared, service, neighbours) -> Shop:
     return Shop(service("products", ACCESS_LOG="false", SYNC_WAIT_SECONDS="1", **urls), neighbours)
 
 
+@pytest.mark.timeout(900)  # thousands of requests
 def test_every_endpoint_keeps_its_contract(shop: Shop):
     shop.load([product("p1", stock=5)])
     admin = token(*ADMIN)

@@ -373,8 +373,8 @@ def test_a_job_that_was_given_up_is_shown_and_sent_again(
 
 
 def test_the_way_back_from_a_later_page_keeps_the_filters(keeper: Visitor) -> None:
-    keeper.get("/admin/products?q=cup")
-    page = keeper.get(keeper.page.link("Next page"))
+    keeper.get_patiently("/admin/products?q=cup")
+    page = keeper.get_patiently(keeper.page.link("Next page"))
     assert keeper.get(page.link("First page")).form("/admin/products").values["q"] == "cup"
 
 

@@ -34,6 +34,7 @@ def users_url(prepared, service, environment):
     return service("users", ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1", SYNC_WAIT_SECONDS="1", **unlimited)
 
 
+@pytest.mark.timeout(900)  # thousands of requests
 def test_nothing_it_is_sent_makes_it_break_its_word(users_url, admin, environment):
     user = {"Authorization": f"Bearer {admin.token}"}
     service = {"Authorization": f"Service {environment['SERVICE_SECRET']}"}

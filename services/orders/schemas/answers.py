@@ -364,6 +364,9 @@ class ImportResult(Shape):
     documents = StrictInteger(0, metadata={"description": "documents written"})
     failures = StrictInteger(0)
     failed = ma.fields.List(ma.fields.Nested(FailedLine), metadata={"description": "the first 1000"})
+    reported = ma.fields.Boolean(
+        metadata={"description": "whether the reports hold all of it by now; else they follow by themselves"}
+    )
 
 
 DeadLetter = response_schema(

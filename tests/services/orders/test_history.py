@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ import orjson
 import pytest
 import requests
 
-from shared.couch import Database
+from services.orders.actions.imports import import_orders
+from services.orders.dependencies import Dependencies
+from services.orders.store.reports import ReportStore
+from shared.couch import Database, DatabaseUnavailable, View
 from tests.people import Person
 from tests.processes import ROOT
 from tests.services.orders import cdnow
@@ -79,6 +83,23 @@ def test_historical_dates_are_kept_and_the_same_file_again_changes_nothing(shop:
     assert order["delivery"]["date"] == "2019-03-06T07:00:00.000Z"
     assert order["total"] == {"amount": 1500, "currency": "JPY"}
     assert shop.get(shop.admin, f"/v1/orders/{one}").json()["status"] == "paid"
+
+
+class LateReports(ReportStore):
+    """Those of a database that is long in catching up."""
+
+    def catch_up(self, *views: View) -> None:
+        raise DatabaseUnavailable("Still indexing.")
+
+
+def test_an_import_is_not_refused_while_the_reports_are_long_in_catching_up(
+    shop: Shop, deps: Dependencies, database: Database
+) -> None:
+    line = history_line(f"h{secrets.token_hex(4)}")
+    behind = replace(deps, stores=replace(deps.stores, bulk_reports=LateReports(database)))
+    *_, result = import_orders(behind, [(1, orjson.dumps(line))])
+    assert (result.answer()["created"], result.answer()["reported"]) == (1, False)
+    assert send(shop, [line, history_line(f"h{secrets.token_hex(4)}")]).json()["reported"] is True
 
 
 def test_bad_lines_are_named_and_the_others_go_in(shop: Shop) -> None:

@@ -108,7 +108,7 @@ class Shop:
     def __init__(self, url: str, neighbours: Neighbours) -> None:
         self.url, self.neighbours = url, neighbours
         self._pool = urllib3.PoolManager(
-            maxsize=32, retries=urllib3.Retry(connect=0, read=1, other=0), timeout=60
+            maxsize=32, retries=urllib3.Retry(connect=0, read=1, other=0), timeout=180
         )
 
     def request(

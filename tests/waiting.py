@@ -1,5 +1,6 @@
 """Waiting in tests for what comes by itself a little later: an e-mail, a job's work, an index, a page that was kept."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -31,3 +32,7 @@ def holding(*, at_once: bool) -> Holds:
             eventually(look)
 
     return look_at
+
+
+settles: Holds = holding(at_once="COUCH_URL" not in os.environ)
+"""What an index or the worker may be a little late with on a busy server: at once on minicouch."""

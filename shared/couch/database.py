@@ -18,7 +18,7 @@ from .changes import Changes
 from .changes import from_answer as changes_from_answer
 from .client import Client
 from .copies import altered
-from .documents import Doc, Document, Shapes
+from .documents import Doc, Document, Shapes, without_revision
 from .errors import NoSuchDocument, NotPrepared, QueryRefused, TooFewNodes, UpdateConflict
 from .errors import from_row as error_from_row
 from .indexes import FindIndex, View
@@ -165,7 +165,7 @@ class Database:
             row.raise_if_refused()
         stored = self.get_many([doc["_id"] for doc in taken])
         for doc in taken:
-            if _content(stored.get(doc["_id"], {})) != _content(doc):
+            if without_revision(stored.get(doc["_id"], {})) != without_revision(doc):
                 raise UpdateConflict(
                     f"{doc['_id']} is there already with other content.", document=doc["_id"]
                 )
@@ -248,7 +248,7 @@ class Database:
 
     def _revision_of_lost_write(self, doc: Document, conflict: UpdateConflict) -> str:
         stored = self.get(doc["_id"])
-        if _content(stored) != _content(doc):
+        if without_revision(stored) != without_revision(doc):
             raise conflict
         return str(stored["_rev"])
 
@@ -478,7 +478,3 @@ def _view(
 def _generation(doc: Doc) -> tuple[int, str]:
     number, _, digest = doc["_rev"].partition("-")
     return int(number), digest
-
-
-def _content(doc: Document) -> Doc:
-    return {name: value for name, value in doc.items() if name != "_rev"}

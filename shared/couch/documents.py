@@ -166,3 +166,8 @@ class Shapes:
         if not self._changed:
             return rows
         return [{**row, "doc": self.read(row["doc"])} if row.get("doc") else row for row in rows]
+
+
+def without_revision(doc: Document) -> dict[str, Any]:
+    """What a writer says of a document: two writes of the same are alike in it."""
+    return {name: value for name, value in doc.items() if name != "_rev"}

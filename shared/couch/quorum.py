@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from .database import Database, Written
-from .documents import Doc, Document
+from .documents import Doc, Document, without_revision
 from .errors import DatabaseUnavailable, NoSuchDocument, TooFewNodes, UpdateConflict
 
 D = TypeVar("D", bound=Document)
@@ -52,7 +52,7 @@ def try_put(database: Database, doc: Document) -> str | None:
         pass
     known = None
     try:
-        known = confirm(database, doc["_id"], lambda leaf: _content(leaf) == _content(doc))
+        known = confirm(database, doc["_id"], lambda leaf: without_revision(leaf) == without_revision(doc))
     finally:
         if known is None:
             _withdraw(database, doc)
@@ -64,7 +64,7 @@ def _withdraw(database: Database, doc: Document, *, is_refused: bool = False) ->
     leaves = database.revisions(doc["_id"])
     if len(leaves) > 1 or not (is_refused or "_rev" in doc):
         for leaf in leaves:
-            if _content(leaf) == _content(doc):
+            if without_revision(leaf) == without_revision(doc):
                 take_back(database, leaf["_id"], leaf["_rev"])
 
 
@@ -110,7 +110,3 @@ def take_back_unsure(database: Database, rows: Iterable[Written]) -> bool:
     for row in unsure:
         take_back(database, row.id, str(row.rev))
     return bool(unsure)
-
-
-def _content(doc: Document) -> dict[str, Any]:
-    return {name: value for name, value in doc.items() if name != "_rev"}

@@ -72,7 +72,7 @@ class OrderStore:
     def add(self, doc: D) -> tuple[D, bool]:
         """Writes an immutable document once, with the present trace: (what is stored, whether this call wrote it).
 
-        Raises DatabaseUnavailable where too few nodes of a cluster took it, for another writer may have been told that theirs holds.
+        Raises Unavailable where too few nodes of a cluster took it, for another writer may have been told that theirs holds.
         """
         new: Document = {**cast(Document, doc), **outgoing()}
         if quorum.try_put(self._database, new):

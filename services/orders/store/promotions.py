@@ -16,7 +16,6 @@ from services.orders.documents import (
 )
 from shared.clock import timestamp
 from shared.couch import Database, Document, UpdateConflict, Written, quorum
-from shared.couch.quorum import confirm, take_back
 from shared.errors import Unavailable
 
 
@@ -35,7 +34,9 @@ class PromotionStore:
         try:
             quorum.put(self._database, claim)
         except UpdateConflict:
-            if confirm(self._database, code_key(code), lambda known: bool(known["promotion"] == promotion)):
+            if quorum.confirm(
+                self._database, code_key(code), lambda known: bool(known["promotion"] == promotion)
+            ):
                 return None
             known = CODE_CLAIM.typed(self._database.get(code_key(code)))
             if known is None or known["promotion"] == promotion:
@@ -102,7 +103,7 @@ class PromotionStore:
 
     def confirm(self, docid: str, orderid: str) -> bool:
         """Whether the order has this use, as most of a cluster's nodes say. 1 read, and 1 write where it seems so. Raises Unavailable."""
-        return confirm(self._database, docid, lambda use: _is_of(use, orderid)) is not None
+        return quorum.confirm(self._database, docid, lambda use: _is_of(use, orderid)) is not None
 
     def free(self, uses: Iterable[PromotionUse]) -> set[str]:
         """Of uses that their order has, the ids of those to look at again: somebody else wrote them before, or of several revisions this one
@@ -115,7 +116,7 @@ class PromotionStore:
         stored = self._database.get_many(list(by_id), conflicts=True)
         contested = {docid for docid, doc in stored.items() if "_conflicts" in doc}
         for docid in contested:
-            take_back(self._database, docid, by_id[docid]["_rev"])
+            quorum.take_back(self._database, docid, by_id[docid]["_rev"])
         certain = [use for docid, use in by_id.items() if docid not in contested]
         written = self._write(certain)
         if any(row.accepted for row in written):
@@ -140,7 +141,7 @@ class PromotionStore:
         leaves = cast(Sequence[PromotionUse], self._database.revisions(use["_id"]))
         for leaf in leaves if len(leaves) > 1 else ():
             if _is_of(leaf, use["orderid"]):
-                take_back(self._database, leaf["_id"], leaf["_rev"])
+                quorum.take_back(self._database, leaf["_id"], leaf["_rev"])
 
 
 def _is_of(use: PromotionUse, orderid: str) -> bool:

@@ -151,14 +151,12 @@ def replace(
             _finish_moves(deps, productid, date, expected_id=product_id(content["taxonomy"], productid)),
             productid,
         )
-        is_as_read = still_matches(if_match, doc)
-        if is_as_read:
-            check_named(deps, content, doc)
         wanted = completed(deps, content, doc)
         if same_content(doc, wanted):  # also of what was sent again, since its answer was lost
             return doc
-        if not is_as_read:
+        if not still_matches(if_match, doc):
             raise PreconditionFailed("It changed since you read it: read it again, then repeat the change.")
+        check_named(deps, content, doc)
         try:
             return _changed(deps, doc, product._replace(content=wanted), date, by, bulk_edits)
         except UpdateConflict:

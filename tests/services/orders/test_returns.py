@@ -20,7 +20,7 @@ from shared.couch import Database
 from tests.people import Person
 from tests.services.orders.conftest import Shop, clone
 from tests.services.orders.test_after_sale import delivered
-from tests.waiting import Holds, eventually
+from tests.waiting import Holds, eventually, settles
 
 Order = dict[str, Any]
 
@@ -160,7 +160,7 @@ def test_an_order_is_returned_once_all_of_it_came_back(shop: Shop, customer: Per
         found = [each for each in listed if each["orderid"] == order["orderid"]]
         return (found[0]["status"], found[0]["returned"], found[0]["open_returns"]) if found else None
 
-    eventually(lambda: row() == ("returned", "whole", 0))
+    settles(lambda: row() == ("returned", "whole", 0))
 
 
 def test_a_refused_return_says_why_and_blocks_nothing(

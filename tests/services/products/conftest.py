@@ -102,13 +102,16 @@ def has_search_engine() -> bool:
     return url is None or not {"search", "nouveau"}.isdisjoint(Server(url).features())
 
 
+IMPORT_SECONDS = 180 if "COUCH_URL" in os.environ else 60
+
+
 class Shop:
     """The products service as its callers see it."""
 
     def __init__(self, url: str, neighbours: Neighbours) -> None:
         self.url, self.neighbours = url, neighbours
         self._pool = urllib3.PoolManager(
-            maxsize=32, retries=urllib3.Retry(connect=0, read=1, other=0), timeout=180
+            maxsize=32, retries=urllib3.Retry(connect=0, read=1, other=0), timeout=IMPORT_SECONDS
         )
 
     def request(

@@ -48,15 +48,10 @@ class Server:
         address, found = _split_credentials(url)
         self.prefix = prefix
         tokens = IamTokens(apikey, timeout) if apikey else None
-        sdk = Cloudant(
-            authenticator=_authenticator(username or found[0], password or found[1], apikey, tokens)
-        )
-        sdk.set_service_url(address)
+        authenticator = _authenticator(username or found[0], password or found[1], apikey, tokens)
         new_token = tokens.in_place_of if tokens else None
-        sdk.set_http_client(DatabaseSession(address.rstrip("/"), timeout, new_token=new_token))
-        sdk.http_adapter = None  # the SDK's own client's: it holds all certificates of the web
-        sdk.set_enable_gzip_compression(False)
-        self.client = Client(sdk)
+        session = DatabaseSession(address.rstrip("/"), timeout, new_token=new_token)
+        self.client = Client(Cloudant(address, authenticator, session))
 
     def open(self, design: DatabaseDesign) -> Database:
         """The database of a design; no call is made."""

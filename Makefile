@@ -7,7 +7,6 @@ PYTEST := $(BIN)/python -m pytest
 # The suites wait more than they compute. One server that several workers share would be killed under the others' tests.
 TEST_WORKERS ?= 4
 SUITE_WORKERS ?= $(if $(COUCH_URL),0,2)
-BROWSER_WORKERS ?= 0
 BY_FILE := --dist loadfile --no-loadscope-reorder
 POUCHDB := services/storefront/static/installed/pouchdb.min.js
 STAMP := $(VENV)/installed-$(shell cksum requirements.lock | cut -d' ' -f1)
@@ -68,7 +67,7 @@ $(VENV)/sync/installed: services/storefront/browser/package-lock.json
 	@cd $(VENV)/sync && npm ci --ignore-scripts --no-audit --no-fund --silent && touch installed
 
 test-browser: setup $(POUCHDB) ## the pages in a real browser
-	@$(PYTEST) -m browser -n $(BROWSER_WORKERS) $(BY_FILE)
+	@$(PYTEST) -m browser -n $(SUITE_WORKERS) $(BY_FILE)
 
 test-deployment: setup ## the commands and environment of compose and Kubernetes as plain processes
 	@$(PYTEST) -m deployment -n $(SUITE_WORKERS) $(BY_FILE)

@@ -170,7 +170,9 @@ def test_a_session_lost_after_a_picture_was_chosen_loses_neither(
 ) -> None:
     file = tmp_path / "photo.png"
     file.write_bytes(png(65, (60, 60)) + bytes(300_000))
-    page = visit()
+    page = visit(
+        expects=("a status of 401", "a status of 403")
+    )  # what the page asks for itself once the session is lost
     log_in(page, ADMIN_EMAIL, shop.admin_password)
     fill_product(page, "lost-session")
     page.get_by_label("Add pictures").set_input_files(file)

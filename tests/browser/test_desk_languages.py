@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.bench.running import ADMIN_EMAIL, Shop
 from tests.browser.conftest import WIDTHS
 from tests.browser.test_languages import LOCALES
-from tests.browser.test_pages import AXE, WIDER, violations
+from tests.browser.test_pages import AXE, RULES_OF_STRUCTURE, WIDER, violations
 from tests.pictures import png
 from tests.services.storefront.conftest import second_storefront
 from tests.services.storefront.pseudo import LANGUAGE, in_languages
@@ -152,5 +152,5 @@ def test_pages_of_the_desk_fit_their_window_and_are_accessible(
             page.set_viewport_size({"width": width, "height": WIDTHS[width]})
             wide = page.evaluate(WIDER)
             found += [f"{path} is {wide} px too wide at {width}"] if wide > 0 else []
-            found += [f"{path} at {width}: {problem}" for problem in violations(page)]
+            found += [f"{path} at {width}: {problem}" for problem in violations(page, RULES_OF_STRUCTURE)]
     assert not found, "\n".join(found)

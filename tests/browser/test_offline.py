@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import requests
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.bench.running import Shop
 from tests.browser.conftest import log_in
@@ -23,6 +23,7 @@ from tests.browser.offline_device import (
     put_in,
     sell,
     visit,
+    wait_for_worker,
     with_basket,
     without_network,
 )
@@ -68,8 +69,10 @@ def test_pages_that_were_seen_are_shown_with_their_moment_and_others_say_so(visi
     expect(page.locator("#kept-note")).to_have_count(0)
 
 
-def test_browsers_may_install_it(visit: Visit) -> None:
-    page = visit()
+def test_browsers_may_install_it(whole_browser: Browser, base: str) -> None:
+    page = whole_browser.new_page()
+    page.goto(base)
+    wait_for_worker(page)
     session = page.context.new_cdp_session(page)
     manifest = session.send("Page.getAppManifest")
     assert (manifest["errors"], manifest["url"].endswith("/manifest.webmanifest")) == ([], True)

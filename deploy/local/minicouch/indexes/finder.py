@@ -2,8 +2,9 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -14,6 +15,7 @@ from ..mango import Index
 from ..store import StoredDoc
 from ..store.indexes import ViewSpec
 from . import indexing, scanning, textfind
+from .for_types import run_for_types
 from .indexing import IndexSpec, get_index
 from .scanning import Document, Hit, Scan, Stats, is_stale
 from .searching import SearchSpec
@@ -34,16 +36,33 @@ def indexes(db: Database) -> list[Index]:
     return kept[1]
 
 
+class SharedRows:
+    """What makes the rows of a JSON index, and in one go those of others: each document is read and parsed once for all of them."""
+
+    environment = b"mango"
+
+    def __init__(self, db: Database, index: Index) -> None:
+        self.maps = (index,)
+        self._db = db
+
+    def run(self, maps: Sequence[Index], docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
+        makers = [mango.row_maker(index) for index in maps]
+
+        def run(chosen: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
+            documents = (_as_indexed(self._db, doc) for doc in chosen)
+            return [[[(key, None) for key in make(document)] for make in makers] for document in documents]
+
+        types = (mango.types_of(index.partial) for index in maps)
+        return run_for_types(types, docs, run, lambda: [[] for _ in maps])
+
+
 def index_spec(db: Database, index: Index) -> IndexSpec:
     """The index file of a JSON index; its name on disk follows from all that shapes its rows."""
     shape = orjson.dumps([index.columns, index.definition.get("partial_filter_selector"), index.partitioned])
     signature = "mango-" + hashlib.sha256(shape).hexdigest()[:32]
-    make = mango.row_maker(index)
-
-    def mapper(docs: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
-        return [[[(key, None) for key in make(_as_indexed(db, doc))]] for doc in docs]
-
-    return IndexSpec(signature, (ViewSpec(summaries=False),), mapper, index.partitioned)
+    shared = SharedRows(db, index)
+    mapper = partial(shared.run, shared.maps)
+    return IndexSpec(signature, (ViewSpec(summaries=False),), mapper, index.partitioned, shared=shared)
 
 
 def _as_indexed(db: Database, doc: StoredDoc) -> Document:

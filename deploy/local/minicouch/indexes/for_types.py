@@ -1,26 +1,25 @@
 """Sends the functions of an index only documents of a type that they may be for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import orjson
 
-from ..javascript.document_types import types_of
 from ..store import StoredDoc
 
 T = TypeVar("T")
 
 
 def run_for_types(
-    sources: Sequence[str],
+    wanted_types: Iterable[frozenset[str] | None],
     docs: Sequence[StoredDoc],
     run: Callable[[list[StoredDoc]], list[T]],
     nothing: Callable[[], T],
 ) -> list[T]:
-    """What `run` gives for each document that one of the functions may be for, and `nothing` for the others."""
+    """What `run` gives for each document that one of the functions may be for, and `nothing` for the others. `wanted_types`: of each function
+    the types that it may do anything with, None where that is any."""
     types: set[str] = set()
-    for source in sources:
-        own = types_of(source)
+    for own in wanted_types:
         if own is None:
             return run(list(docs))
         types |= own

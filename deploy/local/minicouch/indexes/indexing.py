@@ -30,12 +30,12 @@ _builders = ThreadPoolExecutor(4, "index-builder")
 
 
 class SharedMapper(Protocol):
-    """Map functions that others with an equal `environment` may run beside in one go."""
+    """Map functions that others with an equal `environment` may run beside in one go: each a source, or a definition."""
 
     environment: bytes
-    maps: Sequence[str]
+    maps: Sequence[Any]
 
-    def run(self, maps: Sequence[str], docs: list[StoredDoc]) -> list[Emitted]: ...
+    def run(self, maps: Sequence[Any], docs: list[StoredDoc]) -> list[Emitted]: ...
 
 
 @dataclass(frozen=True)

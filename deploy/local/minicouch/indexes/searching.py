@@ -13,6 +13,7 @@ import orjson
 from .. import javascript, search
 from ..documents.database import Database
 from ..errors import CouchError, bad_request, not_found
+from ..javascript.document_types import types_of
 from ..search import Hit, SearchIndex
 from ..store import StoredDoc
 from .for_types import run_for_types
@@ -68,7 +69,7 @@ def _emitted(source: str, docs: list[StoredDoc], lib: Any, *, nouveau: bool = Fa
     def run(chosen: list[StoredDoc]) -> list[list[Any]]:
         return javascript.run_index(source, [doc.json() for doc in chosen], lib, nouveau)
 
-    return run_for_types([source], docs, run, list)
+    return run_for_types([types_of(source)], docs, run, list)
 
 
 def spec_of(db: Database, ddoc: dict[str, Any], name: str) -> SearchSpec:

@@ -4,7 +4,7 @@ from .bookmarks import pack, unpack
 from .errors import invalid_bookmark
 from .explain import explain
 from .fields import parse_field, projector, set_field
-from .indexes import ALL_DOCS, Index, design_member, from_design_docs, row_maker
+from .indexes import ALL_DOCS, Index, design_member, from_design_docs, row_maker, types_of
 from .matching import Predicate, compile_node, matcher
 from .naming import generated_name
 from .options import bulk_delete_options, find_options, index_options
@@ -42,6 +42,7 @@ __all__ = [
     "projector",
     "plausible",
     "row_maker",
+    "types_of",
     "scan_warning",
     "set_field",
     "sort_fields",

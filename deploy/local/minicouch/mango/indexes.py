@@ -147,3 +147,15 @@ def row_maker(index: Index) -> Callable[[Document], list[list[Any]]]:
         return [] if any(part is NOT_FOUND or part is BAD_PATH for part in key) else [key]
 
     return rows
+
+
+def types_of(partial_filter: Node | None) -> frozenset[str] | None:
+    """The `type` that a document must have to pass; None where every document may."""
+    return _types_in(to_json(partial_filter)) if partial_filter else None
+
+
+def _types_in(selector: Any) -> frozenset[str] | None:
+    condition = selector.get("type")
+    if isinstance(condition, dict) and isinstance(wanted := condition.get("$eq"), str):
+        return frozenset({wanted})
+    return next(filter(None, map(_types_in, selector.get("$and", ()))), None)

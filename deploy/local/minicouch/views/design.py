@@ -14,6 +14,7 @@ from ..documents.database import Database
 from ..errors import CouchError, not_found
 from ..indexes.for_types import run_for_types
 from ..indexes.indexing import IndexSpec
+from ..javascript.document_types import types_of
 from ..reducers import Reducer, built_in
 from ..store import StoredDoc
 from ..store.indexes import FORMAT, ICU, KeyOrder, ViewSpec
@@ -150,7 +151,7 @@ class Mapper:
         def run(chosen: list[StoredDoc]) -> list[list[list[tuple[Any, Any]]]]:
             return javascript.map_docs(self.lib, maps, [self._json(doc) for doc in chosen])
 
-        return run_for_types(maps, docs, run, lambda: [[] for _ in maps])
+        return run_for_types(map(types_of, maps), docs, run, lambda: [[] for _ in maps])
 
     def _json(self, doc: StoredDoc) -> bytes:
         """What a map function sees: the document, its conflicts, and its sequence where the design asks for it."""

@@ -70,6 +70,11 @@ def goods(store: Store, count: int = COUNT) -> Database:
     return db
 
 
+def views_of(db: Database) -> list[IndexSpec]:
+    """The indexes of functions."""
+    return [spec for spec in declared.specs(db, db.design_docs()) if spec.design]
+
+
 @pytest.fixture
 def builder(monkeypatch: pytest.MonkeyPatch) -> Iterator[BuildProcesses]:
     """Its processes stay, however long a busy machine takes between two builds; fewer changes than in a shop are worth one."""
@@ -181,7 +186,7 @@ def test_a_few_changes_start_no_process(store: Store) -> None:
 def test_a_slice_ends_after_its_batch_when_somebody_waits(store: Store) -> None:
     """A reader of one index waited for a third of a second, and more, of the builds of all others."""
     db = goods(store)
-    specs = [spec for spec in declared.specs(db, db.design_docs()) if spec.shared is not None]
+    specs = views_of(db)
     for spec in specs:
         indexing.get_index(db, spec)
     reader, writer = os.pipe()
@@ -288,7 +293,7 @@ def test_a_map_function_that_fails_says_so(store: Store) -> None:
 def test_who_builds_several_indexes_waits_for_none_with_the_lock_of_another(store: Store) -> None:
     """A function that never ends held the lock of its own index, and the background's build of all of them those of the others."""
     db = goods(store)
-    specs = [spec for spec in declared.specs(db, db.design_docs()) if spec.shared is not None]
+    specs = views_of(db)
     assert len(specs) == 2
     for running_away in specs:
         other = next(spec for spec in specs if spec is not running_away)
@@ -311,7 +316,7 @@ def test_an_index_that_readers_keep_up_to_date_is_not_locked_while_others_are_bu
 ) -> None:
     """Each checkout looks products up, and waited for a slice of the builds of all other indexes."""
     db = goods(store)
-    read, *others = [spec for spec in declared.specs(db, db.design_docs()) if spec.shared is not None]
+    read, *others = views_of(db)
     indexing.catch_up(db, read)
     write(db, 0, 20, "sold")
     asked: list[set[str]] = []
@@ -331,7 +336,7 @@ def test_an_index_that_readers_keep_up_to_date_is_not_locked_while_others_are_bu
 
 def sharing(db: Database) -> list[IndexSpec]:
     """The indexes whose functions can run beside each other, all of them open."""
-    specs = [spec for spec in declared.specs(db, db.design_docs()) if spec.shared is not None]
+    specs = views_of(db)
     for spec in specs:
         indexing.get_index(db, spec)
     return specs

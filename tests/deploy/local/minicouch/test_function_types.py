@@ -106,14 +106,23 @@ def test_only_documents_that_may_be_meant_are_sent(sent: list[str]) -> None:
         stored(6, type='quoted"'),
     ]
     only_a = 'function (doc) { if (doc.type === "a") emit(1, 1); }'
-    assert run_for_types([only_a], docs, run(sent), str) == ["p:1", "", "", "p:4", "", ""]
+    assert run_for_types(map(types_of, [only_a]), docs, run(sent), str) == ["p:1", "", "", "p:4", "", ""]
     assert sent == ["p:1", "p:4"]
     quoted = "function (doc) { if (doc.type === 'quoted\"') emit(1, 1); }"
-    assert run_for_types([only_a, quoted], docs, run(sent), str) == ["p:1", "", "", "p:4", "", "p:6"]
+    assert run_for_types(map(types_of, [only_a, quoted]), docs, run(sent), str) == [
+        "p:1",
+        "",
+        "",
+        "p:4",
+        "",
+        "p:6",
+    ]
     everything = "function (doc) { emit(doc.type, 1); }"
-    assert run_for_types([only_a, everything], docs, run(sent), str) == [doc.id for doc in docs]
+    assert run_for_types(map(types_of, [only_a, everything]), docs, run(sent), str) == [
+        doc.id for doc in docs
+    ]
     sent.clear()
-    assert run_for_types([only_a], docs[1:3], run(sent), str) == ["", ""]
+    assert run_for_types(map(types_of, [only_a]), docs[1:3], run(sent), str) == ["", ""]
     assert not sent
 
 

@@ -1,8 +1,10 @@
 """Index files against a plain sorted list: rows, offsets, reductions and groups after any history of changes."""
 
 import asyncio
+import contextlib
 import random
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,15 +12,22 @@ from typing import Any
 import orjson
 import pytest
 
-from deploy.local.minicouch import collation
+from deploy.local.minicouch import collation, mango
+from deploy.local.minicouch.building import declared
 from deploy.local.minicouch.collation import sort_key
 from deploy.local.minicouch.collation.raw import raw_key
 from deploy.local.minicouch.documents.database import Database
 from deploy.local.minicouch.documents.edits import Edit
 from deploy.local.minicouch.errors import CouchError
-from deploy.local.minicouch.indexes.indexing import IndexSpec, advance, get_index, ready
+from deploy.local.minicouch.indexes.indexing import (
+    IndexSpec,
+    advance,
+    advance_together,
+    get_index,
+    ready,
+)
 from deploy.local.minicouch.reducers import built_in
-from deploy.local.minicouch.store import Store, indexes
+from deploy.local.minicouch.store import Store, StoredDoc, indexes
 from deploy.local.minicouch.store.indexes import (
     ICU,
     Index,
@@ -338,3 +347,36 @@ def test_a_long_way_to_catch_up_leaves_the_summaries_for_its_end(tmp_path: Path)
     model.index.summarise()
     model.check(3)
     model.index.close()
+
+
+def test_json_indexes_read_each_document_once_and_none_of_other_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definitions = {
+        "by_n": (["n"], {}),
+        "reds": (["n", "m"], {"type": "red"}),
+        "rare": (["m"], {"type": "rare"}),
+    }
+    views = {
+        name: mango.design_member(
+            "json", {"fields": fields, **({"partial_filter_selector": wanted} if wanted else {})}
+        )[1]
+        for name, (fields, wanted) in definitions.items()
+    }
+    with contextlib.closing(Store(tmp_path, Database)) as store:
+        db = store.create("goods")
+        assert isinstance(db, Database)
+        kinds = ("red", "green", "rare")
+        docs = [Edit(f"d{n}", {"n": n, "m": -n, "type": kinds[n % 3]}) for n in range(30)]
+        design = Edit("_design/lists", {"language": "query", "views": views})
+        asyncio.run(db.update_docs([design, *docs]))
+        specs = list(declared.specs(db, db.design_docs()))
+        parsed: Counter[str] = Counter()
+        whole = StoredDoc.dict
+        monkeypatch.setattr(StoredDoc, "dict", lambda doc: parsed.update([doc.id]) or whole(doc))
+        while advance_together(db, specs[1:], db.update_seq, 100):
+            pass
+        assert parsed == Counter(edit.id for edit in docs if edit.body["type"] in ("red", "rare"))
+        while advance(db, specs[0], get_index(db, specs[0]), db.update_seq):
+            pass
+        assert [get_index(db, spec).count(0) for spec in specs] == [30, 10, 10]

@@ -2,19 +2,23 @@
 
 import logging
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from services.orders.actions.first_orders import first_orders
+from services.orders.declarations.order import Order
+from services.orders.declarations.summaries import OrderSummary
 from services.orders.dependencies import Dependencies
 from services.orders.documents import BEST_SELLERS, FULFILMENT, SALES, order_key
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.importing import documents_of
-from services.orders.rules.summaries import summary_document
+from services.orders.rules.summaries import summary_document, with_first
 from shared.couch import Document
 from shared.errors import Invalid, Unavailable
+from shared.read_ahead import read_ahead
 
 log = logging.getLogger(__name__)
 
@@ -52,40 +56,81 @@ class ImportResult:
         }
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A valid line: its order's documents, the order itself first, and the summary of them, which does not say yet whether it is a first one."""
+
+    number: int
+    found: OrderDocuments
+    summary: OrderSummary
+
+    @property
+    def order(self) -> Order:
+        return self.found.order
+
+    @property
+    def orderid(self) -> str:
+        return self.order["orderid"]
+
+
+@dataclass
+class _Batch:
+    """Lines that are written together, and what is wrong with others."""
+
+    lines: int = 0
+    orders: dict[str, _Line] = field(default_factory=dict)
+    documents: int = 0
+    failed: list[tuple[int, str, str]] = field(default_factory=list)
+
+
 def import_orders(
     deps: Dependencies, lines: Iterable[tuple[int, bytes | None]], from_line: int = 1
 ) -> Iterator[ImportResult]:
-    """Imports each (number, line) from `from_line` on, None being too long a one; yields the result so far after every bulk, to show progress."""
+    """Imports each (number, line) from `from_line` on, None being too long a one; yields the result so far after every bulk, to show progress.
+
+    The lines of the next bulk are read and checked while one is written."""
     result = ImportResult()
-    batch: list[tuple[int, list[Document]]] = []
-    seen: set[str] = set()
-    for number, line in lines:
-        if number < from_line or (line is not None and not line.strip()):
-            continue
-        result.lines += 1
-        if line is None:
-            result.fail(number, "line_too_long", "The line is too long to be an order.")
-            continue
-        try:
-            docs = documents_of(orjson.loads(line))
-        except orjson.JSONDecodeError as error:
-            result.fail(number, "malformed_json", f"The line is not JSON: {error.msg}.")
-            continue
-        except Invalid as error:
-            result.fail(number, "invalid", error.detail)
-            continue
-        if docs[0]["_id"] in seen:
-            yield _written(deps, batch, result)
-            batch, seen = [], set()
-        batch.append((number, docs))
-        seen.add(docs[0]["_id"])
-        if sum(len(docs) for _, docs in batch) >= BATCH_SIZE:
-            yield _written(deps, batch, result)
-            batch, seen = [], set()
-    _written(deps, batch, result)
+    with closing(read_ahead(_batches(lines, from_line))) as batches:
+        for batch in batches:
+            result.lines += batch.lines
+            for failure in batch.failed:
+                result.fail(*failure)
+            _write(deps, list(batch.orders.values()), result)
+            yield result
     if result.created:
         result.is_reported = _have_reports_caught_up(deps)
     yield result
+
+
+def _batches(lines: Iterable[tuple[int, bytes | None]], from_line: int) -> Iterator[_Batch]:
+    """No order is twice in one of them."""
+    batch = _Batch()
+    for number, line in lines:
+        if number < from_line or (line is not None and not line.strip()):
+            continue
+        if batch.documents >= BATCH_SIZE:
+            yield batch
+            batch = _Batch()
+        batch.lines += 1
+        if line is None:
+            batch.failed.append((number, "line_too_long", "The line is too long to be an order."))
+            continue
+        try:
+            found = OrderDocuments(documents_of(orjson.loads(line)))
+        except orjson.JSONDecodeError as error:
+            batch.failed.append((number, "malformed_json", f"The line is not JSON: {error.msg}."))
+            continue
+        except Invalid as error:
+            batch.failed.append((number, "invalid", error.detail))
+            continue
+        orderid = found.order["orderid"]
+        if orderid in batch.orders:
+            batch.lines -= 1
+            yield batch
+            batch = _Batch(lines=1)
+        batch.orders[orderid] = _Line(number, found, summary_document(found))
+        batch.documents += len(found.documents)
+    yield batch
 
 
 def _have_reports_caught_up(deps: Dependencies) -> bool:
@@ -98,53 +143,49 @@ def _have_reports_caught_up(deps: Dependencies) -> bool:
     return True
 
 
-def _written(
-    deps: Dependencies, batch: list[tuple[int, list[Document]]], result: ImportResult
-) -> ImportResult:
+def _write(deps: Dependencies, batch: list[_Line], result: ImportResult) -> None:
     """The orders first, then the other documents of those that this import created: nothing is written into another order."""
-    if batch:
-        store = deps.stores.bulk_orders
-        archived = store.archived([docs[0]["orderid"] for _, docs in batch])
-        new = [docs[0] for _, docs in batch if docs[0]["orderid"] not in archived]
-        written = store.add_all(new) if new else []
-        existing = {row.id for row in written if row.error} | {
-            order_key(orderid, "order") for orderid in archived
-        }
-        known = [(number, docs) for number, docs in batch if docs[0]["_id"] in existing]
-        result.created += len(batch) - len(known)
-        refused = _compare(deps, known, result)
-        following = _following(
-            deps,
-            [docs for number, docs in batch if number not in refused and docs[0]["orderid"] not in archived],
-        )
-        written += store.add_all(following) if following else []
-        result.documents += sum(1 for row in written if not row.error)
-        deps.stores.index_catch_up.wrote(len(written))
-        log.info("import: line %s, %s documents written", batch[-1][0], result.documents)
-    return result
+    if not batch:
+        return
+    store = deps.stores.bulk_orders
+    archived = store.archived([line.orderid for line in batch])
+    new = [line.order for line in batch if line.orderid not in archived]
+    written = store.add_all(new) if new else []
+    existing = {row.id for row in written if row.error} | {
+        order_key(orderid, "order") for orderid in archived
+    }
+    known = [line for line in batch if line.order["_id"] in existing]
+    result.created += len(batch) - len(known)
+    refused = _compare(deps, known, result)
+    following = _following(
+        deps, [line for line in batch if line.number not in refused and line.orderid not in archived]
+    )
+    written += store.add_all(following) if following else []
+    result.documents += sum(1 for row in written if not row.error)
+    deps.stores.index_catch_up.wrote(len(written))
+    log.info("import: line %s, %s documents written", batch[-1].number, result.documents)
 
 
-def _following(deps: Dependencies, orders: list[list[Document]]) -> list[Document]:
+def _following(deps: Dependencies, lines: list[_Line]) -> list[Document]:
     """What is written of them behind the order itself, and their summaries, which say whether an order is its customer's first."""
-    found = [OrderDocuments(docs) for docs in orders]
-    firsts = first_orders(deps.stores.bulk_summaries, found)
-    summaries = [summary_document(each, firsts.get(each.order["orderid"])) for each in found]
-    return [*(doc for docs in orders for doc in docs[1:]), *summaries]
+    firsts = first_orders(deps.stores.bulk_summaries, [line.found for line in lines])
+    summaries = [with_first(line.summary, firsts.get(line.orderid)) for line in lines]
+    return [*(doc for line in lines for doc in line.found.documents[1:]), *summaries]
 
 
-def _compare(deps: Dependencies, known: list[tuple[int, list[Document]]], result: ImportResult) -> set[int]:
+def _compare(deps: Dependencies, known: list[_Line], result: ImportResult) -> set[int]:
     """Orders that exist already: the same content is unchanged, another (its lines come back) is refused, for an order never changes."""
     refused = set()
-    stored = deps.stores.bulk_orders.headers([docs[0]["orderid"] for _, docs in known]) if known else {}
-    for number, docs in known:
-        existing = stored.get(docs[0]["orderid"])
-        if existing is not None and existing["fingerprint"] == docs[0]["fingerprint"]:
+    stored = deps.stores.bulk_orders.headers([line.orderid for line in known]) if known else {}
+    for line in known:
+        existing = stored.get(line.orderid)
+        if existing is not None and existing["fingerprint"] == line.order["fingerprint"]:
             result.unchanged += 1
         else:
-            refused.add(number)
+            refused.add(line.number)
             result.fail(
-                number,
+                line.number,
                 "order_exists",
-                f"Order {docs[0]['orderid']} is there with other content; orders never change.",
+                f"Order {line.orderid} is there with other content; orders never change.",
             )
     return refused

@@ -66,13 +66,19 @@ def summary_document(found: OrderDocuments, first: bool | None = None) -> OrderS
         products=_products(order["basket"]),
         words=search_keys(name, email) + stall_keys(stall),
         **({"stall": stall} if stall else {}),
-        **({"first": first} if first is not None else {}),
         **({"revenue": payment["total"]["amount"] - payment.get("gift_cards_sold", 0)} if payment else {}),
         **({"margin": margin} if (margin := margin_of(found)) else {}),
         events=progress.unsummarised + (found.summary["events"] if found.summary else 0),
         **({"erased": customer["erased"]} if customer and customer.get("erased") else {}),
     )
-    return {**summary, "_rev": found.summary["_rev"]} if found.summary else summary
+    if found.summary:
+        summary["_rev"] = found.summary["_rev"]
+    return with_first(summary, first)
+
+
+def with_first(summary: OrderSummary, first: bool | None) -> OrderSummary:
+    """A summary that was made before it was known whether the order is its customer's first."""
+    return summary if first is None else {**summary, "first": first}
 
 
 def known_first(found: OrderDocuments) -> bool | None:

@@ -1,6 +1,7 @@
 """Bulk import and export: streamed, a batch in memory at a time, idempotent, so that a broken import is simply sent again."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from dataclasses import replace as with_changes
 from functools import partial
@@ -31,6 +32,7 @@ from services.products.rules.shop_exports import Picture
 from shared.clock import timestamp
 from shared.couch import Doc, PageOf, Written
 from shared.errors import AisleError, Unavailable
+from shared.read_ahead import read_ahead
 
 BATCH = 500
 MAX_BATCH_DOCUMENTS = 5_000
@@ -151,13 +153,14 @@ def run(
     """
     outcome = Outcome(dry_run=dry_run)
     try:
-        for batch in _batches(lines, outcome):
-            before = outcome.written
-            write(deps, batch, Edit(timestamp(), by), outcome)
-            if outcome.written > before:
-                deps.index_catch_up.wrote(sum(line.weight for line in batch))
-            outcome.lines = max(outcome.lines, batch[-1].number)
-            report(outcome.summary())
+        with closing(read_ahead(_batches(lines, outcome))) as batches:
+            for batch in batches:
+                before = outcome.written
+                write(deps, batch, Edit(timestamp(), by), outcome)
+                if outcome.written > before:
+                    deps.index_catch_up.wrote(sum(line.weight for line in batch))
+                outcome.lines = max(outcome.lines, batch[-1].number)
+                report(outcome.summary())
         if outcome.written:
             deps.catalogue.all_by_productid([batch[-1].content["productid"]], allow_stale=False)
         if outcome.written in SMALL_FILE:

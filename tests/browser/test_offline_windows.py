@@ -128,6 +128,15 @@ def test_a_page_that_is_left_while_it_wipes_leaves_the_rest_to_the_next(visit: V
     assert len({name.removesuffix("-here") for name in names}) == 1, names
 
 
+def test_what_pouchdb_tries_the_storage_with_does_not_stay(visit: Visit, peg: str) -> None:
+    """In a page that loads it while another one logs out, nobody would remove it."""
+    page = visit()
+    with_basket(page, peg)
+    eventually(
+        lambda: "_pouch_check_localstorage" not in page.evaluate("() => Object.keys(localStorage)"), 10
+    )
+
+
 def test_a_window_that_opens_while_another_logs_out_brings_nothing_back(visit: Visit, peg: str) -> None:
     page = visit(expects=ENDED)
     with_basket(page, peg)

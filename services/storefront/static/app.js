@@ -82,6 +82,7 @@
     if (!globalThis.PouchDB) await script("installed/pouchdb.min.js");
     if (!globalThis.shopSealed) await script("sealed.js");
     if (!globalThis.shopDevice) await script("device.js");
+    localStorage.removeItem("_pouch_check_localstorage"); // PouchDB tries the storage with it when it is loaded: where somebody has just logged out it would stay
     return globalThis.shopDevice;
   })();
 

@@ -77,10 +77,18 @@ class _Line:
 class _Batch:
     """Lines that are written together, and what is wrong with others."""
 
-    lines: int = 0
     orders: dict[str, _Line] = field(default_factory=dict)
     documents: int = 0
     failed: list[tuple[int, str, str]] = field(default_factory=list)
+
+    @property
+    def lines(self) -> int:
+        return len(self.orders) + len(self.failed)
+
+    @property
+    def is_full(self) -> bool:
+        """A file of nothing but bad lines has batches, too: what is wrong with all of them has no room in memory."""
+        return self.documents + len(self.failed) >= BATCH_SIZE
 
 
 def import_orders(
@@ -108,10 +116,9 @@ def _batches(lines: Iterable[tuple[int, bytes | None]], from_line: int) -> Itera
     for number, line in lines:
         if number < from_line or (line is not None and not line.strip()):
             continue
-        if batch.documents >= BATCH_SIZE:
+        if batch.is_full:
             yield batch
             batch = _Batch()
-        batch.lines += 1
         if line is None:
             batch.failed.append((number, "line_too_long", "The line is too long to be an order."))
             continue
@@ -125,9 +132,8 @@ def _batches(lines: Iterable[tuple[int, bytes | None]], from_line: int) -> Itera
             continue
         orderid = found.order["orderid"]
         if orderid in batch.orders:
-            batch.lines -= 1
             yield batch
-            batch = _Batch(lines=1)
+            batch = _Batch()
         batch.orders[orderid] = _Line(number, found, summary_document(found))
         batch.documents += len(found.documents)
     yield batch

@@ -129,6 +129,25 @@ class ProductLine:
         return 1 + (2 * len(self.content["variants"]) or 1)
 
 
+@dataclass
+class _Batch:
+    """Lines that are written together, by productid; what is wrong with others, and what is to be said of any."""
+
+    lines: dict[str, ProductLine] = field(default_factory=dict)
+    weight: int = 0
+    problems: list[tuple[int, AisleError]] = field(default_factory=list)
+    notes: list[tuple[int, str, str]] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        """A file of nothing but bad lines has batches, too: what is wrong with all of them has no room in memory."""
+        return (
+            len(self.lines) == BATCH
+            or self.weight > MAX_BATCH_DOCUMENTS
+            or len(self.problems) == MAX_BATCH_DOCUMENTS
+        )
+
+
 Write = Callable[[Dependencies, list[ProductLine], Edit, Outcome], None]
 """Does with a batch of valid lines what the import is for."""
 
@@ -153,16 +172,23 @@ def run(
     """
     outcome = Outcome(dry_run=dry_run)
     try:
-        with closing(read_ahead(_batches(lines, outcome))) as batches:
+        with closing(read_ahead(_batches(lines))) as batches:
             for batch in batches:
+                for note in batch.notes:
+                    outcome.note(*note)
+                for problem in batch.problems:
+                    outcome.fail(*problem)
+                if not batch.lines:
+                    continue
                 before = outcome.written
-                write(deps, batch, Edit(timestamp(), by), outcome)
+                valid = list(batch.lines.values())
+                write(deps, valid, Edit(timestamp(), by), outcome)
                 if outcome.written > before:
-                    deps.index_catch_up.wrote(sum(line.weight for line in batch))
-                outcome.lines = max(outcome.lines, batch[-1].number)
+                    deps.index_catch_up.wrote(batch.weight)
+                outcome.lines = max(outcome.lines, valid[-1].number)
                 report(outcome.summary())
         if outcome.written:
-            deps.catalogue.all_by_productid([batch[-1].content["productid"]], allow_stale=False)
+            deps.catalogue.all_by_productid([valid[-1].content["productid"]], allow_stale=False)
         if outcome.written in SMALL_FILE:
             deps.index_catch_up.catch_up()
     except AisleError as error:
@@ -193,28 +219,28 @@ def _on_from(
         yield from page.items
 
 
-def _batches(lines: Iterable[Line], outcome: Outcome) -> Iterator[list[ProductLine]]:
-    """Valid lines, at most BATCH at a time, no product twice in one batch."""
-    batch: dict[str, ProductLine] = {}
-    weight = 0
+def _batches(lines: Iterable[Line]) -> Iterator[_Batch]:
+    """At most BATCH valid lines at a time, no product twice in one batch."""
+    batch = _Batch()
     for line in lines:
-        for note in line.notes:
-            outcome.note(*note)
+        if batch.is_full:
+            yield batch
+            batch = _Batch()
+        batch.notes += line.notes
         try:
             if line.problem:
                 raise line.problem
             wanted = ProductLine(line.number, checked(line.data), line.pictures)
         except (BadProduct, AisleError) as error:
-            outcome.fail(line.number, error)
+            batch.problems.append((line.number, error))
             continue
         productid = wanted.content["productid"]
-        if len(batch) == BATCH or productid in batch or weight > MAX_BATCH_DOCUMENTS:
-            yield list(batch.values())
-            batch, weight = {}, 0
-        batch[productid] = wanted
-        weight += wanted.weight
-    if batch:
-        yield list(batch.values())
+        if productid in batch.lines:
+            yield batch
+            batch = _Batch()
+        batch.lines[productid] = wanted
+        batch.weight += wanted.weight
+    yield batch
 
 
 def write(deps: Dependencies, batch: list[ProductLine], edit: Edit, outcome: Outcome) -> None:

@@ -1,5 +1,7 @@
 """Reads of what was sold (O5, O6, O8) and the report documents. Each report is one global query, however many orders there are."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar, cast
 
 from services.orders.declarations.reports import (
@@ -43,10 +45,19 @@ class ReportStore:
         )
 
     def catch_up(self, *views: View) -> None:
-        """Has the server bring these views (all, unless named) up to date, so that no reader waits for it."""
-        known = (each for each in DESIGN.patterns if isinstance(each, View) and not each.partitioned)
-        for view in views or tuple(known):
-            self._database.across_partitions.view(view, limit=1, reduce=False if view.reduce else None)
+        """Has the server bring all views up to date, one after the other, so that no reader waits for it; or the named ones, for which the
+        caller waits: they are asked at the same time, and a server builds them before the others."""
+        if not views:
+            for each in DESIGN.patterns:
+                if isinstance(each, View) and not each.partitioned:
+                    self._read_one(each)
+            return
+        with ThreadPoolExecutor(len(views)) as pool:
+            for answer in [pool.submit(copy_context().run, self._read_one, view) for view in views]:
+                answer.result()
+
+    def _read_one(self, view: View) -> None:
+        self._database.across_partitions.view(view, limit=1, reduce=False if view.reduce else None)
 
     def best_sellers(self, level: str, span: Span, *, allow_stale: bool = False) -> Rows:
         """O6: key [level, ...period, currency, productid, name, sku or ""], value [units, amount]. 1 global query."""

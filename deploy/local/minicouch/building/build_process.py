@@ -31,6 +31,10 @@ class BuildProcesses:
     def __init__(self) -> None:
         self._rows, self._search = BuildProcess(MANY), BuildProcess(MANY_FOR_SEARCH, SEARCH_NICENESS)
 
+    def start(self, work: str) -> None:
+        """Have the process there for what is to come, however little that is now."""
+        self._of(work).start()
+
     def is_for(self, work: str, changes: int) -> bool:
         """Whether that many changes are better built here than by who asks."""
         return self._of(work).is_for(changes)
@@ -72,6 +76,11 @@ class BuildProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._used = 0.0
         self._stopped = False
+
+    def start(self) -> None:
+        with self._lock:
+            if not self._stopped:
+                self._process = self._process or self._start()
 
     def is_for(self, changes: int) -> bool:
         return changes >= (self._many if self._process is None else FEW)

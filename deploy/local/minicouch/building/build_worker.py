@@ -26,7 +26,7 @@ from ..runtime import memory
 from ..store import indexes as store_indexes
 from . import declared
 
-SLICE_SECONDS = 0.3
+SLICE_SECONDS = 1.0
 BATCH = 1000
 BATCH_OF_MANY = 500
 """Documents that several indexes take in together: somebody who waits does so for less than a tenth of a second, and each
@@ -135,6 +135,7 @@ def answer(command: dict[str, Any], is_preempted: Callable[[], bool]) -> dict[st
 def main() -> None:
     threading.Thread(target=die_with_parent, args=(os.getppid(),), daemon=True).start()
     memory.limit_arenas()
+    memory.look_for_garbage_less_often()
     os.umask(0o077)
     os.nice(int(sys.argv[1]))
     javascript.piece.documents = BATCH  # nobody else waits for the functions here

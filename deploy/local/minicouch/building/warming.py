@@ -2,8 +2,9 @@
 
 Every database that changed is looked at in each tick; its indexes are built when the writes have paused, or when many
 changes wait, or have waited for long: many at once cost less, and what is written meanwhile comes first. After such a build the
-next one begins at once where as many wait again. Work goes in small batches; while there are requests, pauses as long as the work itself are between them,
-and readers' own builds go first.
+next one begins at once where as many wait again. What comes in a rush, as an import does, goes to the build process as soon as it is worth a batch
+there: whoever ends the import by reading finds most of it built. Work goes in small batches; while there are requests, pauses as long as the work
+itself are between them, and readers' own builds go first.
 """
 
 import asyncio
@@ -24,12 +25,15 @@ from ..store.indexes import Index
 from . import declared
 
 log = logging.getLogger("minicouch.warming")
-TICK = 0.4
+TICK = 0.1
+CALM = 0.4  # seconds without a write that are a pause
+RUSH, RUSH_RATE = 1000, 1000.0  # so many changes, that came at so many a second: more of them are to come
 MANY = 2000  # fewer than a process is started for: orders that come one by one never need it
 LONGEST_WAIT = 10.0
 BATCH = 250
 MAX_PAUSE = 0.1
 RETRY_AFTER = 60.0
+TIDIED_EVERY = 0.4
 MAX_OPEN = 32
 UNUSED_FOR = 30.0
 SETTLED = 1.0  # seconds after the last rush of rows: summing up at each pause of an import would take quadratic time
@@ -46,14 +50,26 @@ class Watched:
     warmed: int = -1
     waiting_since: float = field(default_factory=time.monotonic)
     summed_up: bool = True
+    began_at: float = 0.0  # the last build
+    leaves_few: bool = False  # the last build was one of a rush
     work: "asyncio.Future[None] | None" = None
 
-    def is_due(self, *, calm: bool) -> bool:
-        """Whether its indexes are to be brought up to date; `calm`: nothing was written since the last tick."""
+    def is_due(self) -> bool:
+        """Whether its indexes are to be brought up to date."""
+        waiting, now = self.seq - self.warmed, time.monotonic()
+        if now - self.grew_at >= CALM:
+            return waiting != 0 or self.leaves_few or (not self.summed_up and now - self.began_at >= CALM)
+        return self.are_many() or now - self.waiting_since >= LONGEST_WAIT
+
+    def are_many(self) -> bool:
+        """Whether so many changes wait that they are worth a build while more come."""
+        return self.seq - self.warmed >= MANY or self.is_in_rush()
+
+    def is_in_rush(self) -> bool:
+        """Whether much has come in a short time since the last build; what was there before the first one has not."""
         waiting = self.seq - self.warmed
-        if calm:
-            return waiting != 0 or not self.summed_up
-        return waiting >= MANY or time.monotonic() - self.waiting_since >= LONGEST_WAIT
+        lasted = time.monotonic() - self.waiting_since
+        return self.warmed >= 0 and waiting >= max(RUSH, RUSH_RATE * lasted)
 
     def note(self, seq: int) -> None:
         """The sequence that the database has by now."""
@@ -110,12 +126,15 @@ class Warmer:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     async def _run(self) -> None:
+        tidied_at = time.monotonic()
         while True:
             await asyncio.sleep(TICK)
-            self._store.close_idle(MAX_OPEN, time.monotonic() - UNUSED_FOR)
             if self._config.get("ken", "enabled", "true") == "true":
                 self._tick()
-            self._give_memory_back()
+            if (now := time.monotonic()) - tidied_at >= TIDIED_EVERY:
+                tidied_at = now
+                self._store.close_idle(MAX_OPEN, now - UNUSED_FOR)
+                self._give_memory_back()
 
     def _give_memory_back(self) -> None:
         """Once whenever requests and builds have paused for a while: what they needed is free by then."""
@@ -136,15 +155,13 @@ class Warmer:
             del self._watched[gone]
         for db in current:
             seen = self._watched.setdefault(db, Watched(db.update_seq))
-            seq, before = db.update_seq, seen.seq
-            seen.note(seq)
-            if seen.work is not None and not seen.work.done():
-                continue
-            if seen.is_due(calm=seq == before):
+            seen.note(db.update_seq)
+            if (seen.work is None or seen.work.done()) and seen.is_due():
                 self._start(db, seen)
 
     def _start(self, db: Database, seen: Watched) -> None:
-        seen.warmed = seen.seq
+        seen.leaves_few = db.builder is not None and seen.is_in_rush()
+        seen.warmed, seen.began_at = seen.seq, time.monotonic()
         db.visitors += 1
         seen.work = asyncio.get_running_loop().run_in_executor(self._thread, self._warm, db)
         seen.work.add_done_callback(partial(self._report, db))
@@ -159,13 +176,16 @@ class Warmer:
             return
         if error := work.exception():
             log.error("keeping %s warm ended", db.name, exc_info=error)
-        elif seen is not None and db.update_seq - seen.warmed >= MANY:  # a rush goes on
+        elif seen is not None:
             seen.note(db.update_seq)
-            self._start(db, seen)
+            if seen.are_many():  # a rush goes on
+                self._start(db, seen)
 
     def _warm(self, db: Database) -> None:
         """Bring every index of the database to the sequence it has now. One that fails, whatever the reason, is left out
         for a while and keeps no other one waiting."""
+        if self._leaves_few(db) and db.builder is not None:
+            db.builder.start("rows")
         for signature, step in self._steps(db):
             if time.monotonic() < self._failed.get(signature, 0.0):
                 continue
@@ -204,10 +224,17 @@ class Warmer:
                 lambda pause, search=search: searching.advance(db, search, target, pause),
             )
 
+    def _leaves_few(self, db: Database) -> bool:
+        """Whether what is too little for the build process is left to the next pass."""
+        seen = self._watched.get(db)
+        return seen is not None and seen.leaves_few
+
     def _advance_together(self, db: Database, together: list[indexing.IndexSpec], target: int) -> bool:
         indexes = [indexing.get_index(db, spec) for spec in together]
         for index in indexes:
             index.kept_warm = True
+        if self._leaves_few(db) and not indexing.is_far_behind(db, indexes, target):
+            return False
         more = indexing.advance_together(db, together, target, BATCH)
         for index in indexes:  # readers of one need not wait for the others
             self._summarise(db, index)
@@ -216,6 +243,8 @@ class Warmer:
     def _advance(self, db: Database, spec: indexing.IndexSpec, target: int) -> bool:
         index = indexing.get_index(db, spec)
         index.kept_warm = True
+        if self._leaves_few(db) and not indexing.is_far_behind(db, [index], target):
+            return False
         if indexing.advance(db, spec, index, target, BATCH):
             return True
         self._summarise(db, index)

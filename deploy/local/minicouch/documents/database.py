@@ -4,6 +4,7 @@ import asyncio
 import base64
 import binascii
 import functools
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +31,7 @@ class Validator(Protocol):
 class Builder(Protocol):
     """Builds indexes elsewhere (build_process.py)."""
 
+    def start(self, work: str) -> None: ...
     def is_for(self, work: str, changes: int) -> bool: ...
     def run(
         self, name: str, directory: Path, work: str, indexes: dict[str, int | None], target: int
@@ -44,6 +46,7 @@ class Database(Documents):
     def __init__(self, name: str, directory: Path, builder: Builder | None = None) -> None:
         super().__init__(name, directory)
         self.builder = builder
+        self.long_builds = threading.Lock()
         self.design_generation = 0
         self._designs: tuple[int, dict[str, StoredDoc]] = 0, {}
         self.on_change: Callable[[str, str], None] | None = None

@@ -97,7 +97,7 @@ def catch_up(db: Database, spec: IndexSpec, *, reduced: bool = True) -> Index:
 
 def _preempt_others(db: Database, index: Index, target: int) -> None:
     """A reader waits for a batch of what is built before him, not for a whole slice of it."""
-    if db.builder is not None and (index.building.locked() or _is_far_behind(db, [index], target)):
+    if db.builder is not None and (index.building.locked() or is_far_behind(db, [index], target)):
         db.builder.preempt("rows")
 
 
@@ -108,7 +108,9 @@ def left_behind(db: Database, index: Index) -> bool:
 
 def advance(db: Database, spec: IndexSpec, index: Index, target: int, limit: int = BATCH) -> bool:
     """One batch of changes nearer to `target`, by one thread at a time; False when it is reached."""
-    with index.building:
+    # Who waits for its turn holds no index: whose turn it is takes those along that others wait for.
+    turn = db.long_builds if is_far_behind(db, [index], target) else contextlib.nullcontext()
+    with turn, index.building:
         if index.seq < target and not index.closed:
             _begin(index, target)
             if not _with_others_elsewhere(db, index, target):
@@ -152,7 +154,7 @@ def _together_elsewhere(db: Database, indexes: list[Index], target: int) -> bool
     Nobody waits for one index with the lock of another: a function that never ends would keep readers of all from theirs. One that
     readers keep up to date is left to them, who would wait for the whole slice.
     """
-    behind = [index for index in indexes if _is_far_behind(db, [index], target)]
+    behind = [index for index in indexes if is_far_behind(db, [index], target)]
     if not behind:
         return False
     with contextlib.ExitStack() as locks:
@@ -170,12 +172,13 @@ def _together_elsewhere(db: Database, indexes: list[Index], target: int) -> bool
 
 def _with_others_elsewhere(db: Database, index: Index, target: int) -> bool:
     """A slice of the build of an index that is far behind, in the build process, with those that are as far and that nobody is at: what
-    was written is read and parsed once for all of them. The index's lock is held.
+    was written is read and parsed once for all of them. Where somebody waits for some of them, the others are left to the background. The
+    index's lock is held.
 
     Who waits for it never waits for what the others lacked before. Where that fails each goes on alone until it was built so: a
     function that fails is in the way of no other.
     """
-    if not _is_far_behind(db, [index], target):
+    if not is_far_behind(db, [index], target):
         return False
     with contextlib.ExitStack() as locks:
         others = [
@@ -206,10 +209,11 @@ def _is_built(db: Database, indexes: list[Index], target: int) -> bool:
 
 
 def _sharing(db: Database, index: Index, target: int) -> list[Index]:
-    """The other indexes whose functions may run beside those of this one, none of them behind it and each far behind the target."""
+    """The other indexes whose functions may run beside those of this one, none of them behind it and each far behind the target: those
+    that readers wait for, or else all."""
     if index.environment is None or index.is_built_alone:
         return []
-    return [
+    found = [
         other
         for other in list(db.handles.values())
         if isinstance(other, Index)
@@ -217,8 +221,9 @@ def _sharing(db: Database, index: Index, target: int) -> list[Index]:
         and other.environment == index.environment
         and not other.is_built_alone
         and other.seq >= index.seq
-        and _is_far_behind(db, [other], target)
+        and is_far_behind(db, [other], target)
     ]
+    return [other for other in found if is_running(db, other.path.parent.name)] or found
 
 
 def _is_locked_now(index: Index, locks: contextlib.ExitStack) -> bool:
@@ -231,10 +236,11 @@ def _is_locked_now(index: Index, locks: contextlib.ExitStack) -> bool:
 
 def _build_elsewhere(db: Database, indexes: list[Index], target: int) -> bool:
     """A slice of a long build in the build process; the locks of the indexes are held."""
-    return _is_far_behind(db, indexes, target) and _elsewhere(db, "rows", indexes, target)
+    return is_far_behind(db, indexes, target) and _elsewhere(db, "rows", indexes, target)
 
 
-def _is_far_behind(db: Database, indexes: list[Index], target: int) -> bool:
+def is_far_behind(db: Database, indexes: list[Index], target: int) -> bool:
+    """Whether they are worth the build process."""
     behind = target - min(index.seq for index in indexes)
     return db.builder is not None and db.builder.is_for("rows", behind)
 

@@ -199,6 +199,8 @@ def test_indexes_of_a_database_that_is_written_without_a_pause_wait_for_many_cha
     async def tick(*edits: Edit) -> None:
         if edits:
             await db.update_docs(list(edits))
+        else:
+            pause(warmer, db)
         warmer._tick()
         await asyncio.wrap_future(warmer._thread.submit(int))  # behind what the tick has begun
 
@@ -225,6 +227,14 @@ def test_indexes_of_a_database_that_is_written_without_a_pause_wait_for_many_cha
     asyncio.run(rush())
 
 
+def pause(warmer: Warmer, db: Database) -> None:
+    """Nothing was written for a while."""
+    warmer._tick()  # which sees what was written before it
+    seen = warmer._watched[db]
+    seen.grew_at -= warming.CALM
+    seen.began_at -= warming.CALM
+
+
 def test_indexes_follow_a_rush_without_waiting_for_ticks(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,7 +250,7 @@ def test_indexes_follow_a_rush_without_waiting_for_ticks(
     monkeypatch.setattr(Warmer, "_warm", warm)
 
     async def rush() -> None:
-        warmer._tick()  # which sees the database
+        pause(warmer, db)
         warmer._tick()
         seen = warmer._watched[db]
         first = seen.work
@@ -254,6 +264,21 @@ def test_indexes_follow_a_rush_without_waiting_for_ticks(
         assert seen.work.done(), "few wait for a tick"
 
     asyncio.run(rush())
+
+
+def test_a_rush_is_much_that_came_in_a_short_time() -> None:
+    """What was there before, and orders that come one by one, need no process of their own."""
+    seen = warming.Watched(50_000)
+    assert not seen.is_in_rush(), "it has just been opened"
+    seen.warmed = 50_000
+    seen.note(50_000 + warming.RUSH - 1)
+    assert not seen.is_in_rush()
+    seen.note(50_000 + warming.RUSH)
+    assert seen.is_in_rush()
+    assert seen.is_due(), "at once, though writing goes on"
+    seen.waiting_since -= 2.0
+    assert not seen.is_in_rush()
+    assert not seen.is_due()
 
 
 def test_one_bad_index_keeps_no_other_cold(

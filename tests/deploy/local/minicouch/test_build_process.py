@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deploy.local.minicouch.building import build_process, declared
+from deploy.local.minicouch.building import build_process, declared, warming
 from deploy.local.minicouch.building.build_process import BuildProcesses
 from deploy.local.minicouch.building.build_worker import BATCH_OF_MANY, Commands, Files, build
 from deploy.local.minicouch.building.warming import Warmer
@@ -366,6 +366,71 @@ def test_who_waits_for_an_index_has_those_that_are_as_far_built_with_it(
     indexing.catch_up(db, other)
     assert {signature for each in asked for signature in each} == {other.signature}, (
         "it does not wait for what the one lacked before"
+    )
+
+
+def test_indexes_that_are_waited_for_are_built_before_the_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An import that asked three reports waited until all indexes of its database were built."""
+    extra = {"views": {"third": {"map": "function (doc) { emit(doc.n, 1); }"}}}
+    db, asked = goods(store), []
+    asyncio.run(db.update_docs([Edit("_design/third", extra)]))
+    one, other, left = sharing(db)
+    run = BuildProcesses.run
+
+    def noted(builder: BuildProcesses, *what: Any) -> bool:
+        asked.append(set(what[3]))
+        return run(builder, *what)
+
+    monkeypatch.setattr(BuildProcesses, "run", noted)
+
+    async def both() -> None:
+        with db.long_builds:
+            waiting = [indexing.start_building(db, spec, reduced=False) for spec in (one, other)]
+        await asyncio.gather(*waiting)
+
+    asyncio.run(both())
+    assert {indexing.get_index(db, spec).seq for spec in (one, other)} == {db.update_seq}
+    assert asked[0] == {one.signature, other.signature}, "what was written is read once for both"
+    assert indexing.get_index(db, left).seq == 0
+
+
+def test_an_import_has_the_build_process_follow_it(
+    store: Store, builder: BuildProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first pieces of it were built in the server, beside its writes; and what was too little for the process, over and over."""
+    monkeypatch.setattr(build_process, "MANY", 100_000)
+    db, here = goods(store, 0), []
+    warmer = Warmer(store, Config(tmp_path / "config.json"), lambda: 0)
+    rows = indexing._apply
+
+    def apply(*what: Any) -> None:
+        here.append(what)
+        rows(*what)
+
+    monkeypatch.setattr(indexing, "_apply", apply)
+
+    async def pass_of_the_background() -> None:
+        warmer._tick()
+        work = warmer._watched[db].work
+        assert work is not None
+        await work
+
+    warmer._tick()
+    warmer._watched[db].warmed = db.update_seq
+    write(db, 0, COUNT)
+    asyncio.run(pass_of_the_background())
+    assert here == []
+    assert processes_of(os.getpid())
+    reached = [indexing.get_index(db, spec).seq for spec in views_of(db)]
+    assert min(reached) > COUNT - build_process.FEW
+    write(db, 0, 10, "last")
+    warmer._watched[db].note(db.update_seq)
+    warmer._watched[db].grew_at -= warming.CALM
+    asyncio.run(pass_of_the_background())
+    assert {indexing.get_index(db, spec).seq for spec in views_of(db)} == {db.update_seq}, (
+        "the pause after it"
     )
 
 

@@ -19,6 +19,7 @@ from tests.services.orders.conftest import Shop
 from tests.services.orders.crashes import Dying, Killed
 from tests.services.orders.stripe_standin import API_KEY, StripeStandIn
 from tests.services.orders.test_payment_pages import documents, order_of, placed
+from tests.waiting import settles
 
 PARCEL = {"courier": "Owl", "courierid": "1"}
 
@@ -212,8 +213,8 @@ def test_the_desk_names_what_soon_expires(shop: Shop, customer: Person, stripe: 
         assert answer.status_code == 200, answer.text
         return [each["orderid"] for each in answer.json()["items"]]
 
-    assert waiting in listed(8)
-    assert not {taken, ended} & set(listed(8))
+    settles(lambda: waiting in listed(8))
+    settles(lambda: not {taken, ended} & set(listed(8)))
     assert waiting not in listed(3)
     assert shop.get(customer, "/v1/admin/authorizations").status_code == 403
 

@@ -46,7 +46,7 @@ class ReportStore:
 
     def catch_up(self, *views: View) -> None:
         """Has the server bring all views up to date, one after the other, so that no reader waits for it; or the named ones, for which the
-        caller waits: they are asked at the same time, and a server builds them before the others."""
+        caller waits: they are asked at the same time, and minicouch builds them before the others."""
         if not views:
             for each in DESIGN.patterns:
                 if isinstance(each, View) and not each.partitioned:

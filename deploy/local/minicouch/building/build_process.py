@@ -120,7 +120,7 @@ class BuildProcess:
     def _start(self) -> "subprocess.Popen[bytes]":
         paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         process = subprocess.Popen(
-            [sys.executable, "-m", WORKER, str(self._niceness)],
+            [sys.executable, "-m", WORKER, str(self._niceness), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": paths},

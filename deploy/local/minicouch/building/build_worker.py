@@ -37,7 +37,7 @@ CACHE_KIB, LOG_PAGES = 2000, 4000
 
 
 def die_with_parent(parent: int) -> None:
-    """The next server must find nobody at its files."""
+    """The next server must find nobody at its files, also where this process was just starting when its own was killed."""
     while os.getppid() == parent:
         time.sleep(PARENT_LOOK)
     os._exit(1)
@@ -133,7 +133,10 @@ def answer(command: dict[str, Any], is_preempted: Callable[[], bool]) -> dict[st
 
 
 def main() -> None:
-    threading.Thread(target=die_with_parent, args=(os.getppid(),), daemon=True).start()
+    parent = int(sys.argv[2])
+    if os.getppid() != parent:
+        return
+    threading.Thread(target=die_with_parent, args=(parent,), daemon=True).start()
     memory.limit_arenas()
     memory.look_for_garbage_less_often()
     os.umask(0o077)

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from deploy.local.minicouch.building import build_process, declared, warming
@@ -246,6 +249,25 @@ def test_to_preempt_a_process_changes_nothing_that_it_builds(
         busy.join()
     assert found == built(other)
     alone.close()
+
+
+def test_one_whose_server_was_killed_while_it_started_builds_nothing(store: Store) -> None:
+    """It took the next parent for its own, and wrote rows beside the next server, which could not add to that index again."""
+    db = goods(store)
+    for spec in views_of(db):
+        indexing.get_index(db, spec)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    indexes = {spec.signature: None for spec in views_of(db)}
+    command = {"name": db.name, "directory": str(db.directory), "work": "rows", "indexes": indexes}
+    found = subprocess.run(
+        [sys.executable, "-m", build_process.WORKER, "0", str(gone.pid)],
+        input=orjson.dumps(command | {"target": db.update_seq}) + b"\n",
+        stdout=subprocess.PIPE,
+        timeout=60,
+        cwd=build_process.ROOT,
+    )
+    assert (found.returncode, found.stdout) == (0, b"")
 
 
 def test_it_ends_when_it_is_not_needed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from typing import Any
 
 import requests
 
@@ -40,6 +42,31 @@ def as_one_of_three(method: str, path: str, content: bytes) -> bytes:
         return content
     found = json.loads(content)
     return json.dumps({**found, "cluster": {**found["cluster"], "n": 3}}).encode()
+
+
+def documents_written(method: str, path: str, body: bytes) -> list[dict[str, Any]]:
+    """The documents that a request to a database server writes."""
+    if path.endswith("/_bulk_docs"):
+        found: list[dict[str, Any]] = json.loads(body)["docs"]
+        return found
+    return [{"_id": path.rpartition("/")[2], **json.loads(body)}] if method == "PUT" and body else []
+
+
+@dataclass
+class GoesAway:
+    """Of a database server: it takes a document of one of `types`, and from then on answers nothing, not that either, until it `is_away` no
+    more."""
+
+    types: tuple[str, ...] = ()
+    is_away: bool = False
+
+    def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
+        if not self.is_away and any(
+            doc.get("type") in self.types for doc in documents_written(method, path, body)
+        ):
+            forward()
+            self.is_away = True
+        return (503, {}, b"{}") if self.is_away else forward()
 
 
 @contextmanager

@@ -32,7 +32,7 @@ from shared.web.etag import (
     not_modified,
 )
 from shared.web.factory import create_service
-from shared.web.idempotency import idempotent, idempotent_id
+from shared.web.idempotency import idempotent, idempotent_id, is_repeatable, kept_id
 from shared.web.language import requested_language
 from shared.web.lines import lines_of
 from shared.web.paging import PageArgs, list_answer, short_list_answer, sign, unsign
@@ -58,6 +58,8 @@ __all__ = [
     "idempotent",
     "if_match_header",
     "idempotent_id",
+    "is_repeatable",
+    "kept_id",
     "json_answer",
     "json_bytes",
     "lines_of",

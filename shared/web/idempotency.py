@@ -4,8 +4,8 @@
 
 The answer is kept in Redis, sealed with the key that its caller alone holds: it may name a person who is erased within
 the day, and a quick hash of a body with a password in it would be worth guessing at. Should the process die between
-the write and the answer, the retry meets the same `idempotent_id()`, so that a handler which uses it as its document's
-id writes once at most.
+the write and the answer, the retry meets the same `idempotent_id()`, or where documents are listed in the order of their
+ids the same `kept_id()`, so that a handler which uses it as its document's id writes once at most.
 """
 
 import base64
@@ -23,6 +23,7 @@ from cryptography.fernet import Fernet
 from flask import Response, current_app, g, make_response, request
 from redis import Redis
 
+from shared.couch import time_ordered_id
 from shared.errors import AisleError, BadRequest, Conflict, Invalid
 from shared.idempotency import KeyReused, fingerprint_of
 from shared.web.api import Handler, copy_documentation
@@ -75,6 +76,28 @@ def idempotent_id(length: int = 20) -> str | None:
     """An id fixed by caller, route and Idempotency-Key, or None when no key was sent."""
     key = request.headers.get("Idempotency-Key")
     return None if key is None else hashlib.sha256(_named(key).encode()).hexdigest()[:length]
+
+
+def kept_id() -> str:
+    """A `time_ordered_id`, the same one for a day for each request with this caller, route and Idempotency-Key: what a request whose answer was
+    lost has written is found by it. A new one without a key. Raises KeyReused for another body."""
+    made, key = time_ordered_id(), request.headers.get("Idempotency-Key")
+    if key is None:
+        return made
+    redis: Redis = current_app.extensions["aisle.redis"]
+    slot = _slot(key)
+    place, body = f"{slot.place}:id", slot.digest(request.get_data(cache=True))
+    redis.set(place, orjson.dumps({"body": body, "id": made}), nx=True, ex=TTL_SECONDS)
+    raw = redis.get(place)
+    kept = orjson.loads(cast(bytes, raw)) if raw else {"body": body, "id": made}
+    if kept["body"] != body:
+        raise _reused()
+    return str(kept["id"])
+
+
+def is_repeatable() -> bool:
+    """Whether an Idempotency-Key was sent: what this request would add and somebody has added already may be its own."""
+    return "Idempotency-Key" in request.headers
 
 
 def required_key() -> str:
@@ -149,7 +172,7 @@ def _answer_again(redis: Redis, slot: _Slot, body: str) -> Response:
     while (raw := redis.get(slot.place)) is not None:
         kept = orjson.loads(cast(bytes, raw))
         if kept["body"] != body:
-            raise KeyReused("Use a new Idempotency-Key for a new request.")
+            raise _reused()
         if "answer" in kept:
             answer = orjson.loads(slot.box.decrypt(kept["answer"]))
             response = Response(answer["data"], answer["status"], headers=answer["headers"])
@@ -159,6 +182,10 @@ def _answer_again(redis: Redis, slot: _Slot, body: str) -> Response:
             break
         time.sleep(0.05)
     raise InProgress("Repeat the request in a second.")
+
+
+def _reused() -> KeyReused:
+    return KeyReused("Use a new Idempotency-Key for a new request.")
 
 
 def _kept(response: Response) -> dict[str, Any]:

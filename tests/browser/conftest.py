@@ -18,6 +18,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     Playwright,
+    WebError,
     expect,
     sync_playwright,
 )
@@ -136,16 +137,20 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         context.set_default_timeout(TIMEOUT_MS)
         opened.append(context)
 
-        def hear(words: str) -> None:
+        def hear(words: str, where: str = "") -> None:
             if not any(each in words for each in known):
-                complaints.append(words)
+                complaints.append(f"{words} {where}")
 
         def hear_message(message: ConsoleMessage) -> None:
             if message.type in ("error", "warning"):
                 hear(f"{message.text} {message.location.get('url', '')}")
 
+        def hear_error(error: WebError) -> None:
+            where = error.page.url if error.page else "a page that is gone"
+            hear(str(error.error), f"at {where}: {getattr(error.error, 'stack', '')}")
+
         context.on("console", hear_message)
-        context.on("weberror", lambda error: hear(str(error.error)))
+        context.on("weberror", hear_error)
         return context.new_page()
 
     yield open_window

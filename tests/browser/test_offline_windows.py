@@ -137,6 +137,15 @@ def test_what_pouchdb_tries_the_storage_with_does_not_stay(visit: Visit, peg: st
     )
 
 
+def test_the_page_of_the_device_loads_pouchdb_once(visit: Visit) -> None:
+    """A second one would hear nothing of what is written with the first."""
+    page = visit()
+    join(page)
+    page.goto("/offline")
+    expect(page.locator("#profile [data-email]")).not_to_be_empty()
+    assert page.evaluate("() => document.querySelectorAll(\"script[src$='/pouchdb.min.js']\").length") == 1
+
+
 def test_a_window_that_opens_while_another_logs_out_brings_nothing_back(visit: Visit, peg: str) -> None:
     page = visit(expects=ENDED)
     with_basket(page, peg)

@@ -63,7 +63,8 @@ def page(deps: Dependencies, limit: int, before: str | None) -> PageOf[DraftOrde
 
 
 def add(deps: Dependencies, id: str, content: Doc, editor: Editor) -> tuple[DraftOrder, Doc]:
-    """A new draft and what it costs. Raises what a quote raises, DiscountTooLarge."""
+    """A new draft and what it costs; where there is one with this id already, that one: a request whose answer was lost had written it.
+    Raises what a quote raises, DiscountTooLarge."""
     moment = timestamp()
     draft = DRAFT_ORDER.build(
         draft_key(id),
@@ -77,8 +78,12 @@ def add(deps: Dependencies, id: str, content: Doc, editor: Editor) -> tuple[Draf
         expires=_expires(deps),
     )
     priced = _checked(deps, draft, editor)
-    draft = deps.drafts.put(draft)
-    return draft, answer(draft, priced)
+    try:
+        stored = deps.drafts.put(draft)
+    except UpdateConflict:
+        known = get(deps, id)
+        return known, answered(deps, known, editor)
+    return stored, answer(stored, priced)
 
 
 def change(deps: Dependencies, before: DraftOrder, content: Doc, editor: Editor) -> tuple[DraftOrder, Doc]:

@@ -23,7 +23,7 @@ from services.orders.shop_settings import (
 from shared.addresses import country_names
 from shared.cache_tags import TERMS
 from shared.clock import timestamp
-from shared.couch import Doc, DocumentType, UpdateConflict, time_ordered_id
+from shared.couch import Doc, DocumentType, UpdateConflict
 from shared.errors import Conflict, Invalid, NotFound
 from shared.fields import Declaration
 
@@ -79,15 +79,30 @@ def versions(deps: Dependencies, kind: SettingKind, id: str = "") -> list[Doc]:
     return [doc, *deps.shop_settings.versions(doc["_id"])]
 
 
-def add(deps: Dependencies, kind: SettingKind, content: Doc, actor: str) -> Doc:
-    """Raises Invalid, SettingExists, TooManySettings."""
-    id = kind.id_of(content) if kind.id_of else time_ordered_id().lower()
-    if len(settings(deps, kind)) >= MAX_OF_A_KIND:
+def add(
+    deps: Dependencies, kind: SettingKind, content: Doc, actor: str, key: str, *, repeatable: bool
+) -> Doc:
+    """A new one; of a kind without an id of its own by this `key`. A `repeatable` request may have written it before, when its answer was lost.
+    Raises Invalid, SettingExists, TooManySettings."""
+    id = kind.id_of(content) if kind.id_of else key
+    there = settings(deps, kind)
+    if len(there) >= MAX_OF_A_KIND and all(doc["id"] != id for doc in there):
         raise TooManySettings(f"There may be {MAX_OF_A_KIND}.")
     try:
         return _write(deps, kind, id, content, actor, None)
     except UpdateConflict:
-        raise SettingExists(f"There is {id} already; PUT replaces it.") from None
+        known = deps.shop_settings.get(setting_id(kind.name, id))
+        if not (repeatable and known and _is_first_version(kind, known, content, actor)):
+            raise SettingExists(f"There is {id} already; PUT replaces it.") from None
+    kind.finish(deps, id, kind.normalize(content))
+    return known
+
+
+def _is_first_version(kind: SettingKind, doc: Doc, content: Doc, actor: str) -> bool:
+    """Whether this is what `actor` has added with this content, and nobody has changed since."""
+    values = kind.fields.stored({**kind.normalize(content), "id": doc["id"]})
+    written = all(doc.get(name) == value for name, value in values.items())
+    return written and (doc["version"], doc["edited_by"]) == (1, actor)
 
 
 def replace(deps: Dependencies, kind: SettingKind, before: Doc, content: Doc, actor: str) -> Doc:

@@ -10,7 +10,6 @@ from services.orders.resources.context import dependencies
 from services.orders.resources.requester import actor, order_response
 from services.orders.schemas import answers
 from services.orders.schemas import drafts as schemas
-from shared.couch import time_ordered_id
 from shared.couch.deadline import time_limit
 from shared.web import (
     Blueprint,
@@ -23,6 +22,7 @@ from shared.web import (
     idempotent,
     if_match_header,
     json_answer,
+    kept_id,
     list_answer,
     nothing,
     require_role,
@@ -59,7 +59,7 @@ def listed(args: dict[str, Any]) -> Response:
 @audited("add draft order", "", "userid")
 def add(body: dict[str, Any]) -> Response:
     """A new draft order: nothing is reserved, no code is used"""
-    draft, answer = act.add(dependencies(), time_ordered_id(), body, _editor())
+    draft, answer = act.add(dependencies(), kept_id(), body, _editor())
     headers = {"Location": f"/v1/admin/drafts/{draft['id']}"}
     return json_answer(answer, 201, etag=etag_of(draft["_rev"]), headers=headers)
 

@@ -21,7 +21,9 @@ from shared.web import (
     etag_of,
     idempotent,
     if_match_header,
+    is_repeatable,
     json_answer,
+    kept_id,
     require_role,
     short_list_answer,
 )
@@ -58,7 +60,8 @@ def _add_endpoints(
     @shop_settings.alt_response(409, "CONFLICT")
     @audited(f"add {one}", "id", *_IDENTIFYING)
     def add(content: dict[str, Any]) -> Response:
-        doc = act.add(dependencies(), kind, content, actor())
+        key = kept_id().lower()
+        doc = act.add(dependencies(), kind, content, actor(), key, repeatable=is_repeatable())
         return document_answer(kind.fields, doc, 201, {"Location": f"/v1/admin/{path}/{doc['id']}"})
 
     @require_role("admin", "staff")

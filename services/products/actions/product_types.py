@@ -41,14 +41,19 @@ def get(deps: Dependencies, code: str) -> ProductType:
     return doc
 
 
-def add(deps: Dependencies, content: dict[str, Any], date: str) -> ProductType:
-    """Raises Invalid, TypeExists, TooManyTypes."""
+def add(deps: Dependencies, content: dict[str, Any], date: str, *, repeatable: bool) -> ProductType:
+    """A `repeatable` request may have written it before, when its answer was lost. Raises Invalid, TypeExists, TooManyTypes."""
     _check(content)
-    if len(all_types(deps)) >= MAX_TYPES:
+    there = all_types(deps)
+    if len(there) >= MAX_TYPES and all(doc["code"] != content["code"] for doc in there):
         raise TooManyTypes(f"There may be {MAX_TYPES} product types.")
     try:
         return _write(deps, content, date, None)
     except UpdateConflict:
+        known = deps.product_type_documents.get(content["code"])
+        stored = PRODUCT_TYPE_FIELDS.stored(content)
+        if repeatable and known and all(known.get(name) == value for name, value in stored.items()):
+            return known
         raise TypeExists(f"There is a product type {content['code']} already; PUT replaces it.") from None
 
 

@@ -51,7 +51,8 @@ def get(deps: Dependencies, deliveryid: str) -> Delivery:
 
 
 def expect(deps: Dependencies, deliveryid: str, content: Mapping[str, Any], date: str) -> Delivery:
-    """Writes down what is to come. 1 global query, 1 write. Raises Invalid for what is not sold here, or named twice."""
+    """Writes down what is to come, once for each `deliveryid`. 1 global query, 1 write. Raises Invalid for what is not sold here, or named
+    twice."""
     _check_items(content["items"])
     known = catalogue.current(deps, [each["sku"] for each in content["items"]])
     if missing := [each["sku"] for each in content["items"] if each["sku"] not in known]:
@@ -59,8 +60,7 @@ def expect(deps: Dependencies, deliveryid: str, content: Mapping[str, Any], date
     doc = SUPPLIER_DELIVERY.build(
         delivery_key(deliveryid), date=date, **SUPPLIER_DELIVERY_FIELDS.stored(content)
     )
-    deps.supplier_deliveries.add(doc)
-    return Delivery(doc, ())
+    return Delivery(deps.supplier_deliveries.add(doc), ())
 
 
 def receive(

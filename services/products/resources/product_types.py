@@ -18,6 +18,7 @@ from shared.web import (
     etag_of,
     idempotent,
     if_match_header,
+    is_repeatable,
     json_answer,
     require_role,
     short_list_answer,
@@ -51,7 +52,7 @@ def types(args: dict[str, Any]) -> Response:
 @audited("add product type", "code")
 def add(content: dict[str, Any]) -> Response:
     """A new product type"""
-    doc = act.add(dependencies(), content, timestamp())
+    doc = act.add(dependencies(), content, timestamp(), repeatable=is_repeatable())
     return document_answer(
         PRODUCT_TYPE_FIELDS, doc, 201, {"Location": f"/v1/admin/product-types/{doc['code']}"}
     )

@@ -8,7 +8,6 @@ from services.products.actions import supplier_deliveries as act
 from services.products.resources.context import dependencies
 from services.products.schemas import supplier_deliveries as schemas
 from shared.clock import timestamp
-from shared.couch import time_ordered_id
 from shared.couch.deadline import time_limit
 from shared.web import (
     Blueprint,
@@ -16,6 +15,7 @@ from shared.web import (
     audited,
     idempotent,
     json_answer,
+    kept_id,
     list_answer,
     require_role,
     unsign,
@@ -51,7 +51,7 @@ def deliveries(args: dict[str, Any]) -> Response:
 @audited("expect delivery", "", "items")
 def expect(content: dict[str, Any]) -> Response:
     """Write down what is to come"""
-    found = act.expect(dependencies(), time_ordered_id(), content, timestamp())
+    found = act.expect(dependencies(), kept_id(), content, timestamp())
     headers = {"Location": f"/v1/admin/supplier-deliveries/{found.deliveryid}"}
     return json_answer(found.answer(), 201, headers=headers)
 

@@ -6,6 +6,7 @@ from services.products.supplier_deliveries import (
     OPEN_RECEIPT,
     PARTITION,
     RECEIPT,
+    SUPPLIER_DELIVERY,
     OpenReceipt,
     Receipt,
     SupplierDelivery,
@@ -49,9 +50,16 @@ class SupplierDeliveries:
         """1 read."""
         return RECEIPT.typed(self._database.get_many([docid]).get(docid))
 
-    def add(self, doc: SupplierDelivery) -> None:
-        """1 write; the same again changes nothing."""
-        self._database.add_many([doc])
+    def add(self, doc: SupplierDelivery) -> SupplierDelivery:
+        """What is stored by this id, also where that was there already. 1 write, then 1 read. Raises Unavailable."""
+        [written] = self._database.put_many([doc])
+        written.raise_if_refused()
+        if written.error is None:
+            return doc
+        known = SUPPLIER_DELIVERY.typed(self._database.get_many([doc["_id"]]).get(doc["_id"]))
+        if known is None:
+            raise NotSure("The delivery may be stored: look again in a minute.", retry_after=60)
+        return known
 
     def add_receipt(self, deliveryid: str, doc: Receipt) -> None:
         """2 writes. Raises UpdateConflict where there is one with this number, and NotSure when a cluster cannot say so."""

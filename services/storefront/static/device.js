@@ -139,7 +139,7 @@ globalThis.shopDevice = (() => {
         fetch: async (address, options) => {
           const answer = await ask(address, options);
           if (answer.status === 410) wipe(); // it waits until this has ended
-          if (answer.status === 401 || answer.status === 403) who();
+          if (answer.status === 401 || answer.status === 403) who().catch(() => {}); // a page that is left in the middle of its answer
           return answer;
         },
       });

@@ -24,6 +24,7 @@ from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
 from tests.services.orders.gift_cards import card_of, issued, left_on
 from tests.services.orders.test_contested_uses import EARLIER, left_beside
+from tests.waiting import settles
 
 
 def test_a_card_that_a_paid_order_emptied_pays_no_order_that_died_beside_it(
@@ -40,7 +41,7 @@ def test_a_card_that_a_paid_order_emptied_pays_no_order_that_died_beside_it(
     refused = {**spent, "orderid": died, "reference": died, "mark": "0", "date": EARLIER}
     del refused["_rev"]
     left_beside(database, refused, {"start": 1, "ids": ["f" * 32]})
-    assert settle_conflicts(deps) > 0
+    settles(lambda: settle_conflicts(deps) > 0)
 
     assert left_on(shop, card) == 0
     again = shop.order(customer, {product: 1}, key, gift_cards=[card["code"]])
@@ -74,7 +75,7 @@ def test_of_two_open_orders_that_empty_a_card_one_has_it_and_the_other_is_told(
     other = checkout_that_dies(environment, customer.userid, keys[1], body, "intent")
     first = checkout_that_dies(environment, customer.userid, keys[0], body, "claim")
     beside(database, spent_by(database, deps, first), other, date)
-    assert settle_conflicts(deps) > 0
+    settles(lambda: settle_conflicts(deps) > 0)
     assert left_on(shop, card) == 0
     won, lost = (keys[1], keys[0]) if date == EARLIER else (keys[0], keys[1])
     told = shop.order(customer, {product: 1}, lost, gift_cards=[card["code"]])
@@ -149,7 +150,7 @@ def test_a_conflict_that_another_worker_has_settled_holds_nobody_up(
         pytest.skip("of lists, which a cluster is not asked for")
     key = contested(shop, database)
     assert behind.credits.chain(key).conflicts
-    assert settle_conflicts(deps) > 0
+    settles(lambda: settle_conflicts(deps) > 0)
     node.lags = True
     assert credits.add(behind, key, Change(100, REFUNDED, "one", "shop")).balance == 1100
     assert not node.lags

@@ -12,7 +12,7 @@ import requests
 from services.orders.documents import code_key
 from services.orders.shop_settings import SHIPPING_METHOD, setting_id
 from shared.couch import Database
-from tests.forwarding import Forward, Response, forwarding
+from tests.forwarding import Forward, Response, documents_written, forwarding
 from tests.services.orders.conftest import Shop
 from tests.services.orders.test_promotions import code, promotion
 
@@ -28,7 +28,7 @@ class LonelyNode:
     others: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
-        docs = self._written(method, path, body)
+        docs = documents_written(method, path, body)
         if not any(doc.get("type") in self.types for doc in docs):
             return forward()
         for doc in docs:
@@ -40,11 +40,6 @@ class LonelyNode:
         found = orjson.loads(content)
         rows = found if isinstance(found, list) else [found]
         return 202, headers, self._as_asked(method, [row | {"accepted": True} for row in rows])
-
-    def _written(self, method: str, path: str, body: bytes) -> list[dict[str, Any]]:
-        if path.endswith("/_bulk_docs"):
-            return orjson.loads(body)["docs"]
-        return [{"_id": path.rpartition("/")[2], **orjson.loads(body)}] if method == "PUT" and body else []
 
     def _as_asked(self, method: str, rows: list[dict[str, Any]]) -> bytes:
         return orjson.dumps(rows[0] if method == "PUT" else rows)

@@ -94,7 +94,7 @@ def add(
         known = deps.shop_settings.get(setting_id(kind.name, id))
         if not (repeatable and known and _is_first_version(kind, known, content, actor)):
             raise SettingExists(f"There is {id} already; PUT replaces it.") from None
-    kind.finish(deps, id, kind.normalize(content))
+    _follow(deps, kind, id, kind.normalize(content))
     return known
 
 
@@ -146,10 +146,15 @@ def _write(
         **kind.fields.stored(values),
     )
     written = deps.shop_settings.put(doc, before)
+    _follow(deps, kind, id, content)
+    return written
+
+
+def _follow(deps: Dependencies, kind: SettingKind, id: str, content: Doc) -> None:
+    """After a version was written: every process hears of it."""
     deps.terms_cache.changed()
     deps.cache_tags.invalidate([TERMS])
     kind.finish(deps, id, content)
-    return written
 
 
 def _problems_of_method(content: Doc) -> Problems:

@@ -53,7 +53,7 @@ def add(deps: Dependencies, content: dict[str, Any], date: str, *, repeatable: b
         known = deps.product_type_documents.get(content["code"])
         stored = PRODUCT_TYPE_FIELDS.stored(content)
         if repeatable and known and all(known.get(name) == value for name, value in stored.items()):
-            return known
+            return _told(deps, known)
         raise TypeExists(f"There is a product type {content['code']} already; PUT replaces it.") from None
 
 
@@ -83,7 +83,11 @@ def _write(deps: Dependencies, content: dict[str, Any], date: str, rev: str | No
     )
     if rev:
         doc["_rev"] = rev
-    written = deps.product_type_documents.put(doc)
+    return _told(deps, deps.product_type_documents.put(doc))
+
+
+def _told(deps: Dependencies, doc: ProductType) -> ProductType:
+    """After it was written: every process hears of it."""
     deps.product_types.changed()
     deps.cache_tags.invalidate([SHOP])
-    return written
+    return doc

@@ -79,20 +79,17 @@ def idempotent_id(length: int = 20) -> str | None:
 
 
 def kept_id() -> str:
-    """A `time_ordered_id`, the same one for a day for each request with this caller, route and Idempotency-Key: what a request whose answer was
-    lost has written is found by it. A new one without a key. Raises KeyReused for another body."""
+    """A `time_ordered_id`, the same one for a day for each request with this caller, route, Idempotency-Key and body: what a request whose answer
+    was lost has written is found by it. A new one without a key."""
     made, key = time_ordered_id(), request.headers.get("Idempotency-Key")
     if key is None:
         return made
     redis: Redis = current_app.extensions["aisle.redis"]
     slot = _slot(key)
-    place, body = f"{slot.place}:id", slot.digest(request.get_data(cache=True))
-    redis.set(place, orjson.dumps({"body": body, "id": made}), nx=True, ex=TTL_SECONDS)
-    raw = redis.get(place)
-    kept = orjson.loads(cast(bytes, raw)) if raw else {"body": body, "id": made}
-    if kept["body"] != body:
-        raise _reused()
-    return str(kept["id"])
+    place = f"{slot.place}:id:{slot.digest(request.get_data(cache=True))}"
+    redis.set(place, made, nx=True, ex=TTL_SECONDS)
+    kept = redis.get(place)
+    return cast(bytes, kept).decode() if kept else made
 
 
 def is_repeatable() -> bool:
@@ -172,7 +169,7 @@ def _answer_again(redis: Redis, slot: _Slot, body: str) -> Response:
     while (raw := redis.get(slot.place)) is not None:
         kept = orjson.loads(cast(bytes, raw))
         if kept["body"] != body:
-            raise _reused()
+            raise KeyReused("Use a new Idempotency-Key for a new request.")
         if "answer" in kept:
             answer = orjson.loads(slot.box.decrypt(kept["answer"]))
             response = Response(answer["data"], answer["status"], headers=answer["headers"])
@@ -182,10 +179,6 @@ def _answer_again(redis: Redis, slot: _Slot, body: str) -> Response:
             break
         time.sleep(0.05)
     raise InProgress("Repeat the request in a second.")
-
-
-def _reused() -> KeyReused:
-    return KeyReused("Use a new Idempotency-Key for a new request.")
 
 
 def _kept(response: Response) -> dict[str, Any]:

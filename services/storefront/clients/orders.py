@@ -288,10 +288,10 @@ class Orders(Drafts, Stall, Archives):
             ]
         )
 
-    def save_setting(self, token: str, kind: str, id: str, body: Json, etag: str) -> Json:
-        """A new version over the one of `etag`; without one, a new one of the kind."""
+    def save_setting(self, token: str, kind: str, id: str, body: Json, etag: str, key: str = "") -> Json:
+        """A new version over the one of `etag`; without one, a new one of the kind, once for each `key`."""
         if not etag:
-            return self.http.post(f"/v1/admin/{kind}", body, token=token)
+            return self.http.post(f"/v1/admin/{kind}", body, token=token, headers=once(key))
         headers = {"If-Match": etag}
         return self.http.put(f"/v1/admin/{kind}/{segment(id)}", body, token=token, headers=headers)
 

@@ -182,10 +182,13 @@ class Products(Client):
         answer = self.http.fetch("GET", f"/v1/admin/product-types/{segment(code)}", token=token)
         return json_of(answer), answer.headers.get("ETag", "")
 
-    def save_product_type(self, token: str, body: Json, etag: str) -> Json:
-        """A new type without an ETag; else what replaces the one that has it."""
+    def save_product_type(self, token: str, body: Json, etag: str, key: str) -> Json:
+        """A new type without an ETag, once for each `key`; else what replaces the one that has it."""
         if not etag:
-            return self.http.post("/v1/admin/product-types", body, token=token, deadline=WRITE_SECONDS)
+            headers = once(key)
+            return self.http.post(
+                "/v1/admin/product-types", body, token=token, headers=headers, deadline=WRITE_SECONDS
+            )
         path, headers = f"/v1/admin/product-types/{segment(body['code'])}", {"If-Match": etag}
         return self.http.put(path, body, token=token, headers=headers, deadline=WRITE_SECONDS)
 
@@ -198,8 +201,8 @@ class Products(Client):
         path = f"/v1/admin/products/{segment(productid)}/notes"
         self.http.post(path, {"text": text}, token=token, headers=once(key))
 
-    def create(self, token: str, body: Json) -> Json:
-        return self.http.post("/v1/products", body, token=token, deadline=WRITE_SECONDS)
+    def create(self, token: str, body: Json, key: str) -> Json:
+        return self.http.post("/v1/products", body, token=token, headers=once(key), deadline=WRITE_SECONDS)
 
     def price_history(self, token: str, productid: str) -> list[Json]:
         """The price changes of a product and its variants, the newest first."""

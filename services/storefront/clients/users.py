@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
-from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, segment, without_empty
+from services.storefront.clients.base import ANONYMOUS, IMPORT_SECONDS, once, segment, without_empty
 from services.storefront.clients.customers import Customers
 from shared.client import Answer
 from shared.types import Json
@@ -65,8 +65,8 @@ class Users(Customers):
     def addresses(self, token: str) -> list[Json]:
         return list(self.http.get("/v1/users/me/addresses", token=token)["items"])
 
-    def add_address(self, token: str, body: Json) -> Json:
-        return self.http.post("/v1/users/me/addresses", body, token=token)
+    def add_address(self, token: str, body: Json, key: str = "") -> Json:
+        return self.http.post("/v1/users/me/addresses", body, token=token, headers=once(key))
 
     def change_address(self, token: str, address_id: str, body: Json) -> Json:
         return self.http.call("PATCH", f"/v1/users/me/addresses/{segment(address_id)}", body, token=token)

@@ -56,7 +56,7 @@ def add_address() -> str | BaseResponse:
     if form.is_valid:
         body = {**address_forms.parts_of(form.values), "default": bool(form.values.get("default"))}
         try:
-            services().users.add_address(token(), body)
+            services().users.add_address(token(), body, forms.key(request.form))
             flash(_("Address added."), "good")
             return redirect(url_for("account.show") + "#addresses")
         except Invalid as error:

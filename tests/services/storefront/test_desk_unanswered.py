@@ -149,6 +149,46 @@ def test_other_forms_are_there_again(
     assert "did not answer in time" in found.text
 
 
+@pytest.mark.parametrize(
+    ("page", "typed"),
+    [
+        ("/admin/promotions", {"name": "Lost offer", "percent": "5"}),
+        ("/admin/promotions", {"name": "Lost code", "percent": "5", "codes": "LOST5"}),
+        ("/admin/product-types", {"code": "lost", "name": "Lost type"}),
+        (
+            "/admin/products/new",
+            {"productid": "lost-1", "name": "Lost", "taxonomy": "Garden", "price": "3.00"},
+        ),
+    ],
+    ids=["promotion", "promotion with a code", "product type", "product"],
+)
+def test_what_was_added_without_an_answer_is_there_once(
+    keeper: Visitor, services: Services, page: str, typed: dict[str, str]
+) -> None:
+    """The second time it is neither added again nor refused as there already."""
+    form = keeper.get(page).form(page)
+    form.values.pop("active", None)  # a promotion of everything would change all prices
+    services.mode = "losing"
+    found = keeper.send_form(form, {**form.values, **typed})
+    assert "did not answer in time" in found.text
+    assert form_of(found, page).items() >= typed.items()
+    services.mode = "well"
+    done = keeper.submit(page)
+    assert "Created." in done.text or "Saved." in done.text, done.text
+    assert keeper.get(done.path).text.count(typed["name"]) >= 1
+    if page != "/admin/products/new":
+        assert keeper.get(page).text.count(typed["name"]) == 1
+
+
+def test_an_address_that_the_browser_sends_again_is_there_once(keeper: Visitor, services: Services) -> None:
+    form = keeper.get("/account").form("/account/addresses")
+    typed = {**form.values, "name": "Lost mill", **place()}
+    services.mode = "losing"
+    assert keeper.send_form(form, typed).status == 503
+    services.mode = "well"
+    assert keeper.send_form(form, typed).text.count("Change Lost mill") == 1
+
+
 def test_while_the_page_itself_is_away_the_text_is_kept(keeper: Visitor, services: Services) -> None:
     address = "/admin/products/cup-35"
     keeper.get(address)

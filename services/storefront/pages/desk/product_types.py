@@ -50,7 +50,7 @@ def save_product_type() -> str | BaseResponse:
     if form.is_valid:
         try:
             body = _body(form.values, rows) | _translated(form.values, etag)
-            services().products.save_product_type(token(), body, etag)
+            services().products.save_product_type(token(), body, etag, forms.key(request.form))
             flash(_("Saved."), "good")
             return redirect(url_for("desk.product_types", code=form.values["code"]))
         except Invalid as error:

@@ -81,7 +81,7 @@ def create_product() -> str | BaseResponse:
                 "pictures": sent.pictures,
                 "stock": forms.parse_integer(form.values["stock"] or "0", "stock"),
             }
-            services().products.create(token(), body)
+            services().products.create(token(), body, forms.key(request.form))
             return _saved(body["productid"], _("Created."))
         except Invalid as error:
             sent.add_errors(error)

@@ -132,7 +132,8 @@ def _save(kind: Kind) -> str | BaseResponse:
     form = forms.Form(kind.fields).read(request.form)
     if form.is_valid:
         try:
-            saved = services().orders.save_setting(token(), kind.name, id, kind.body(form.values), etag)
+            body, key = kind.body(form.values), forms.key(request.form)
+            saved = services().orders.save_setting(token(), kind.name, id, body, etag, key)
             flash(_("Saved. It holds in every part of the shop now."), "good")
             return redirect(f"/admin/{kind.path}?id={saved['id']}")
         except Invalid as error:

@@ -33,10 +33,8 @@ FLAGS = (
 ).split()
 TIMEOUT_MS = 20_000
 WITHOUT_NETWORK = ("ERR_INTERNET_DISCONNECTED", "htmx:sendError", "htmx:sendAbort", "htmx:afterRequest")
-"""What a cut network is to the console."""
-ENDED_SYNC = "signal is aborted without reason"
-"""Seen once in some twenty ends of a sync under load, of a request that was under way. Of pages with a service worker nothing else is expected
-but that the shop does not know how far the device was: the page was left while it was to be told."""
+"""What a cut network is to the console. Of pages with a service worker nothing else is expected but that the shop does not know how far the
+device was: the page was left while it was to be told."""
 WIDTHS = {360: 740, 1440: 900}
 HERE = Path(__file__).parent
 
@@ -124,7 +122,7 @@ def visit(browser: Browser, base: str) -> Iterator[Callable[..., Page]]:
         expects: Collection[str] = (),
     ) -> Page:
         lost_point = f"the server responded with a status of 404 (NOT FOUND) {site}/device/sync/_local/"
-        known = (*((*WITHOUT_NETWORK, ENDED_SYNC, lost_point) if worker else expected), *expects)
+        known = (*((*WITHOUT_NETWORK, lost_point) if worker else expected), *expects)
         context = browser.new_context(
             base_url=site,
             viewport={"width": width, "height": WIDTHS[width]},

@@ -13,6 +13,7 @@ from tests.browser.offline_device import (
     admin,
     basket_on,
     join,
+    kept,
     orders_of,
     peg,
     queue,
@@ -144,6 +145,31 @@ def test_the_page_of_the_device_loads_pouchdb_once(visit: Visit) -> None:
     page.goto("/offline")
     expect(page.locator("#profile [data-email]")).not_to_be_empty()
     assert page.evaluate("() => document.querySelectorAll(\"script[src$='/pouchdb.min.js']\").length") == 1
+
+
+NO_ANSWER_ABOUT_THE_DATABASE = """() => {
+  const real = PouchDB.fetch;
+  globalThis.unanswered = 0;
+  PouchDB.fetch = async (address, options) => {
+    if (!new URL(address).pathname.match(/^\\/device\\/sync\\/?$/)) return real(address, options);
+    globalThis.unanswered += 1;
+    throw new TypeError("Failed to fetch");
+  };
+}"""
+
+
+def test_what_pouchdb_asks_only_to_count_may_stay_without_an_answer(visit: Visit, peg: str) -> None:
+    """It asks about the shop's database after each batch, and nobody hears when that fails: that is no error of the page."""
+    page = visit()
+    join(page)
+    page.goto("/offline")
+    eventually(lambda: kept(page, "delivery"))
+    page.evaluate(NO_ANSWER_ABOUT_THE_DATABASE)
+    other = page.context.new_page()
+    other.goto(f"/product/{peg}")
+    other.get_by_role("button", name="Add to basket").click()
+    eventually(lambda: basket_on(page) == {peg: 1})
+    eventually(lambda: page.evaluate("() => globalThis.unanswered > 0"))
 
 
 def test_a_window_that_opens_while_another_logs_out_brings_nothing_back(visit: Visit, peg: str) -> None:

@@ -17,7 +17,7 @@ from tests.people import Person, register
 
 pytestmark = [pytest.mark.load, pytest.mark.timeout(3600)]
 
-PRODUCTS = int(os.environ.get("WRITING_PRODUCTS", "30000"))
+PRODUCTS = int(os.environ.get("WRITING_PRODUCTS", "20000"))
 CATEGORIES = 300
 READERS = 4
 RIGHT_AFTER_SECONDS = 10

@@ -122,7 +122,9 @@ globalThis.shopDevice = (() => {
     if (point && options.method === "PUT") await put(here, `point-${point}`, { said: true });
     else if (point && !(await here?.get(`point-${point}`).catch(() => null))) return json({ error: "not_found", reason: "missing" }, 404);
     options.headers.set("X-CSRF-Token", csrf);
-    return PouchDB.fetch(address, { ...options, signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal });
+    const asked = PouchDB.fetch(address, { ...options, signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal });
+    if (!/^\/device\/(sync|kept\/[^/]+)\/?$/.test(pathname)) return asked;
+    return asked.then(async (answer) => json(await answer.json(), answer.status)).catch(() => json({})); // only to count, and it does not expect to be left without
   }
 
   /* Milliseconds until it asks again after a failure: half a minute at most, for a network may be back any moment. */

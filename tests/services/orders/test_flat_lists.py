@@ -25,7 +25,7 @@ from tests.processes import start_service
 from tests.services.orders.conftest import Shop, calls, until
 
 FEW, BULK = 10_000, 5_000
-MANY = int(os.environ.get("DESK_ORDERS", "100000"))
+MANY = int(os.environ.get("DESK_ORDERS", "50000"))
 ROUNDS, REQUESTS = 5, 40
 START, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)
 STATUSES: Final = ("delivered", "delivered", "delivered", "delivered", "delivered", "dispatched", "cancelled")

@@ -1,6 +1,7 @@
 """`python -m deploy.local.minicouch`: start the server."""
 
 import argparse
+import faulthandler
 import logging
 import os
 import socket
@@ -106,6 +107,7 @@ class Process(uvicorn.Server):
 
 def main() -> None:
     options = arguments()
+    faulthandler.enable()  # should the interpreter crash, the log says where
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     sys.setswitchinterval(0.0002)
     memory.limit_arenas()

@@ -373,7 +373,8 @@ class Documents:
         for connection in () if self.deleted or in_passing else self._open_readers:
             connection.close()
         self._open_readers.clear()
-        self._writer.close()
+        with self._lock:  # nor is the writer's closed under a thread that writes
+            self._writer.close()
         self._log.close()
 
     def drop(self) -> None:

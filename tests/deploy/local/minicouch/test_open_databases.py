@@ -2,7 +2,9 @@
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -79,3 +81,24 @@ def test_a_reader_whose_client_has_left_ends_in_peace(store: Store) -> None:
     assert db.get("a") is not None
     assert list(rows) == []
     store.close()
+
+
+def test_a_database_that_is_deleted_is_closed_after_what_is_being_written(store: Store) -> None:
+    """SQLite crashes the interpreter when a connection is closed under a thread that is at it."""
+    [db] = asyncio.run(filled(store, "a"))
+    begun, goes_on = Event(), Event()
+
+    def write() -> None:
+        with db.transaction():
+            begun.set()
+            goes_on.wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        writing = pool.submit(write)
+        assert begun.wait(10)
+        deleting = pool.submit(store.delete, "a")
+        time.sleep(0.3)
+        goes_on.set()
+        writing.result(10)
+        deleting.result(10)
+    assert names(store) == []

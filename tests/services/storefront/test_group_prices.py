@@ -126,6 +126,7 @@ def test_the_home_page_has_a_members_prices(
         {name: each[name] for name in each if name not in ("rating", "stock")}
         for each in listed
         if each["price"]["currency"] == "GBP" and not each.get("variants")
+        if not each["productid"].startswith("farrier-")  # they have prices of their own
     ]
     try:
         load(admin, shop, *(line | {"group_prices": {"farriers": {"GBP": 53}}} for line in lines))

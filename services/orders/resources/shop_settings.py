@@ -60,7 +60,7 @@ def _add_endpoints(
     @shop_settings.alt_response(409, "CONFLICT")
     @audited(f"add {one}", "id", *_IDENTIFYING)
     def add(content: dict[str, Any]) -> Response:
-        key = kept_id().lower()
+        key = "" if kind.id_of else kept_id().lower()
         doc = act.add(dependencies(), kind, content, actor(), key, repeatable=is_repeatable())
         return document_answer(kind.fields, doc, 201, {"Location": f"/v1/admin/{path}/{doc['id']}"})
 

@@ -68,6 +68,10 @@ class Declaration:
         """`content` as a document holds it: an optional field that says nothing is left out."""
         return {name: value for name, value in content.items() if self._omitted.get(name, REQUIRED) != value}
 
+    def are_stored_in(self, doc: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
+        """Whether `doc` holds all that `content` says."""
+        return all(doc.get(name) == value for name, value in self.stored(content).items())
+
     def content(self, doc: Mapping[str, Any]) -> dict[str, Any]:
         """What clients wrote of a document, its defaults filled in."""
         return self._content(doc)

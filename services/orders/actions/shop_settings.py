@@ -94,14 +94,13 @@ def add(
         known = deps.shop_settings.get(setting_id(kind.name, id))
         if not (repeatable and known and _is_first_version(kind, known, content, actor)):
             raise SettingExists(f"There is {id} already; PUT replaces it.") from None
-    _follow(deps, kind, id, kind.normalize(content))
+    _announce(deps, kind, id, kind.normalize(content))
     return known
 
 
 def _is_first_version(kind: SettingKind, doc: Doc, content: Doc, actor: str) -> bool:
     """Whether this is what `actor` has added with this content, and nobody has changed since."""
-    values = kind.fields.stored({**kind.normalize(content), "id": doc["id"]})
-    written = all(doc.get(name) == value for name, value in values.items())
+    written = kind.fields.are_stored_in(doc, {**kind.normalize(content), "id": doc["id"]})
     return written and (doc["version"], doc["edited_by"]) == (1, actor)
 
 
@@ -146,11 +145,11 @@ def _write(
         **kind.fields.stored(values),
     )
     written = deps.shop_settings.put(doc, before)
-    _follow(deps, kind, id, content)
+    _announce(deps, kind, id, content)
     return written
 
 
-def _follow(deps: Dependencies, kind: SettingKind, id: str, content: Doc) -> None:
+def _announce(deps: Dependencies, kind: SettingKind, id: str, content: Doc) -> None:
     """After a version was written: every process hears of it."""
     deps.terms_cache.changed()
     deps.cache_tags.invalidate([TERMS])

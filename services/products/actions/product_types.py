@@ -51,9 +51,8 @@ def add(deps: Dependencies, content: dict[str, Any], date: str, *, repeatable: b
         return _write(deps, content, date, None)
     except UpdateConflict:
         known = deps.product_type_documents.get(content["code"])
-        stored = PRODUCT_TYPE_FIELDS.stored(content)
-        if repeatable and known and all(known.get(name) == value for name, value in stored.items()):
-            return _told(deps, known)
+        if repeatable and known and PRODUCT_TYPE_FIELDS.are_stored_in(known, content):
+            return _announce(deps, known)
         raise TypeExists(f"There is a product type {content['code']} already; PUT replaces it.") from None
 
 
@@ -83,10 +82,10 @@ def _write(deps: Dependencies, content: dict[str, Any], date: str, rev: str | No
     )
     if rev:
         doc["_rev"] = rev
-    return _told(deps, deps.product_type_documents.put(doc))
+    return _announce(deps, deps.product_type_documents.put(doc))
 
 
-def _told(deps: Dependencies, doc: ProductType) -> ProductType:
+def _announce(deps: Dependencies, doc: ProductType) -> ProductType:
     """After it was written: every process hears of it."""
     deps.product_types.changed()
     deps.cache_tags.invalidate([SHOP])

@@ -60,7 +60,8 @@ _PARTS = PART_FIELDS.fields
 class Address(StoredDocument):
     """Where an order may go. The default is derived from `default_since`; the flag is for people who read documents.
 
-    `address` is what stands on an envelope; the parts are what was given, or what can be told of a text.
+    `address` is what stands on an envelope; the parts are what was given, or what can be told of a text. `created` is missing in those that
+    were made before it was kept.
     """
 
     userid: str
@@ -76,6 +77,7 @@ class Address(StoredDocument):
     phone: NotRequired[Annotated[str, _PARTS["phone"]]]
     default: Annotated[bool, Boolean(default=False, omit_default=False)]
     default_since: str
+    created: NotRequired[str]
     updated: str
 
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from services.users.dependencies import Dependencies
 from services.users.documents import ADDRESS, ADDRESS_FIELDS, Address, user_document
-from services.users.rules.accounts import MAX_ADDRESSES, default_address
+from services.users.rules.accounts import MAX_ADDRESSES, creation_order, default_address
 from services.users.rules.addresses import changed as changed_address
 from services.users.rules.errors import NoSuchAddress
 from shared.clock import timestamp
@@ -30,7 +30,7 @@ def address_key(doc: Address) -> str:
 
 def addresses_of(docs: Iterable[Document]) -> list[dict[str, Any]]:
     """All addresses among a person's documents, oldest first, exactly one of them the default."""
-    found = ADDRESS.among(docs)
+    found = sorted(ADDRESS.among(docs), key=creation_order)
     default_id = default_address(found)
     return [address_answer(doc, default_id) for doc in found]
 
@@ -116,6 +116,7 @@ def address_document(userid: str, key: str, values: dict[str, Any], default: boo
         userid=userid,
         default=default,
         default_since=moment if default else "",
+        created=moment,
         updated=moment,
         **ADDRESS_FIELDS.stored({name: value for name, value in values.items() if name != "default"}),
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.users.actions.profile import payment_method_answer
+from services.users.actions.profile import payment_method_answer, payment_methods_of
 from services.users.dependencies import Dependencies
 from services.users.documents import PAYMENT_METHOD, user_document
 from services.users.rules.accounts import MAX_PAYMENT_METHODS
@@ -19,10 +19,7 @@ class TooManyPaymentMethods(Conflict):
 
 def list_payment_methods(deps: Dependencies, userid: str) -> list[dict[str, Any]]:
     """1 partition query."""
-    return [
-        payment_method_answer(doc)
-        for doc in PAYMENT_METHOD.among(deps.store.documents_with_prefix(userid, "payment"))
-    ]
+    return payment_methods_of(deps.store.documents_with_prefix(userid, "payment"))
 
 
 def add_payment_method(

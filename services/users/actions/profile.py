@@ -47,7 +47,7 @@ def profile_of(docs: Sequence[Document], user: Account | None = None) -> dict[st
         **person_answer(user),
         "addresses": addresses_of(docs),
         "preferences": PREFERENCE_FIELDS.shown(preferences),
-        "payment_methods": [payment_method_answer(doc) for doc in PAYMENT_METHOD.among(docs)],
+        "payment_methods": payment_methods_of(docs),
         "basket": basket_items(docs),
         "basket_revision": basket_revision(docs),
     }
@@ -100,6 +100,12 @@ def person_answer(user: Account) -> dict[str, Any]:
 def account_answer(user: Account) -> dict[str, Any]:
     """An account as staff sees it."""
     return {**USER_FIELDS.shown(user), "active": user["active"]}
+
+
+def payment_methods_of(docs: Iterable[Document]) -> list[dict[str, Any]]:
+    """All references among a person's documents, oldest first."""
+    methods = sorted(PAYMENT_METHOD.among(docs), key=lambda doc: (doc["updated"], doc["_id"]))
+    return [payment_method_answer(doc) for doc in methods]
 
 
 def payment_method_answer(doc: PaymentMethod) -> dict[str, Any]:

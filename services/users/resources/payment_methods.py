@@ -32,7 +32,7 @@ payment_methods = Blueprint(
 @payment_methods.arguments(PageArgs, location="query")
 @payment_methods.response(200, answers.PaymentMethods)
 def list_payment_methods(args: dict[str, Any]) -> Response:
-    """References to payment methods that a provider keeps"""
+    """References to payment methods that a provider keeps, oldest first"""
     userid = current_user().userid
     items = act.list_payment_methods(dependencies(), userid)
     return json_answer(short_list_answer(items, args, "id", ["payment methods", userid]))

@@ -15,7 +15,13 @@ MAX_PAYMENT_METHODS = 20
 
 def default_address(addresses: Iterable[Mapping[str, Any]]) -> str | None:
     """The `_id` of the one default: the address chosen last, the newest one among those never chosen."""
-    return max(((doc["default_since"], doc["_id"]) for doc in addresses), default=("", None))[1]
+    newest_choice = max(addresses, key=lambda doc: (doc["default_since"], *creation_order(doc)), default=None)
+    return None if newest_choice is None else newest_choice["_id"]
+
+
+def creation_order(address: Mapping[str, Any]) -> tuple[str, str]:
+    """Sorts addresses oldest first. The id alone would not: one that was added under an Idempotency-Key has its id from that."""
+    return address.get("created", ""), address["_id"]
 
 
 def merged_quantity(own: int, guest: int) -> int:

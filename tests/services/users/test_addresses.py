@@ -80,6 +80,22 @@ def test_an_update_needs_the_version_it_was_made_for(person):
     assert (stale.status_code, stale.json()["code"]) == (412, "precondition_failed")
 
 
+def test_addresses_and_payment_methods_are_listed_oldest_first_whatever_their_keys(person):
+    ann = person()
+    names = [f"n{number}" for number in range(8)]
+    for name in names:
+        key = {"Idempotency-Key": f"{name} of {ann.userid}"}
+        assert ann.post(PATH, {"name": name, "address": "1 street"}, headers=key).status_code == 201
+        method = {"provider": "sandbox", "reference": name}
+        assert ann.post("/v1/users/me/payment-methods", method, headers=key).status_code == 201
+    me = ann.get("/v1/users/me").json()
+    assert [each["name"] for each in ann.get(PATH).json()["items"]] == names
+    assert [each["name"] for each in me["addresses"]] == names
+    methods = ann.get("/v1/users/me/payment-methods").json()["items"]
+    assert [each["reference"] for each in methods] == names
+    assert [each["reference"] for each in me["payment_methods"]] == names
+
+
 def test_one_idempotency_key_makes_one_address_even_at_once(person):
     ann = person()
     body, headers = {"name": "home", "address": "1 street"}, {"Idempotency-Key": "the same"}

@@ -10,6 +10,7 @@ from services.orders.rules.progress import Progress
 from services.orders.rules.steps import CAPTURE_AHEAD, is_settled, may_be_due
 from services.orders.settings import DISPATCH
 from services.orders.store import Key
+from services.orders.store.dead_letters import retry_id
 from services.orders.store.orders import row_of
 from shared.clock import iso, now
 
@@ -62,8 +63,8 @@ def deep_sweep(deps: Dependencies, skip: frozenset[str]) -> list[str]:
 def open_dead_letters(deps: Dependencies) -> list[DeadLetter]:
     """Dead letters that were not sent again yet. 1 partition query."""
     dead_letters, retries = deps.dead_letters.all()
-    retried = {doc["_id"].removesuffix(".retried") for doc in retries}
-    return [doc for doc in dead_letters if doc["_id"] not in retried]
+    retried = {doc["_id"] for doc in retries}
+    return [doc for doc in dead_letters if retry_id(doc) not in retried]
 
 
 def _due_since(

@@ -14,6 +14,7 @@ from services.orders.actions import fulfilment
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import order_key
 from services.orders.settings import Settings
+from shared.jobs import ADVANCE_ORDER
 from shared.settings import load
 from tests.forwarding import Forward, Response, as_one_of_three, cut_off, forwarding
 from tests.maildir import read_mail
@@ -41,7 +42,7 @@ class Node:
         content = as_one_of_three(method, path, content)
         if (
             (self.lacks or self.as_it_was)
-            and "/_partition/order" in path
+            and "/_partition/" in path
             and path.partition("?")[0].endswith("/_all_docs")
         ):
             found = orjson.loads(content)
@@ -211,3 +212,24 @@ def test_a_correction_that_too_few_nodes_took_is_not_told_as_made(
     node.alone = ""
     assert (unsure.status_code, unsure.headers.get("Retry-After")) == (503, "2"), unsure.text
     assert shop.admin.put(path, json={"email": "right@example.com"}, timeout=30).status_code == 200
+
+
+def test_a_job_that_was_sent_again_is_no_failure_any_more_at_a_node_that_does_not_list_that(
+    shop: Shop, behind: str, node: Node, deps: Dependencies
+) -> None:
+    """Who had pressed the button saw the job once more."""
+    subject, path = shop.product(), "/v1/admin/dead-letters"
+    deps.dead_letters.add(
+        ADVANCE_ORDER, subject, 1, error="Unavailable", detail="The courier is away.", transient=False
+    )
+
+    def failures() -> list[str]:
+        found = shop.admin.get(f"{behind}{path}", params={"limit": 100}).json()["items"]
+        return [each["id"] for each in found if subject in each["id"]]
+
+    (failure,) = failures()
+    node.lacks = (".retried",)
+    answers = [shop.admin.post(f"{behind}{path}/{failure}/retry").status_code for _ in range(2)]
+    left = failures()
+    node.lacks = ()
+    assert (answers, left) == ([202, 404], [])

@@ -157,7 +157,7 @@ def test_other_forms_are_there_again(
         ("/admin/product-types", {"code": "lost", "name": "Lost type"}),
         (
             "/admin/products/new",
-            {"productid": "lost-1", "name": "Lost", "taxonomy": "Garden", "price": "3.00"},
+            {"productid": "unanswered-1", "name": "Lost", "taxonomy": "Garden", "price": "3.00"},
         ),
     ],
     ids=["promotion", "promotion with a code", "product type", "product"],

@@ -292,6 +292,7 @@ def test_an_import_shows_how_far_it_is(visit: Visit, keeper: dict, tmp_path: Pat
     expect(page.locator("#notes")).to_contain_text("The import is finished", timeout=60_000)
     assert len(pieces) == 3
     expect(page.locator("#import-created")).to_have_text("1,199")
+    expect(page.locator("#import-behind")).to_be_hidden()
     expect(page.locator("#import-refused")).to_have_text("1")
     expect(page.locator("#import-failures tbody td").first).to_have_text("701")
     assert page.locator("#import-bar").evaluate("bar => bar.value") == 1

@@ -1,5 +1,6 @@
 """Bulk import and export: streamed, a batch in memory at a time, idempotent, so that a broken import is simply sent again."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ from shared.couch import Doc, PageOf, Written
 from shared.errors import AisleError, Unavailable
 from shared.read_ahead import read_ahead
 
+log = logging.getLogger(__name__)
+
 BATCH = 500
 MAX_BATCH_DOCUMENTS = 5_000
 SMALL_FILE = range(100, 1_001)
@@ -64,7 +67,8 @@ class Edit:
 
 @dataclass
 class Outcome:
-    """What became of the lines, or would become in a dry run; `lines` is the last line dealt with."""
+    """What became of the lines, or would become in a dry run; `lines` is the last line dealt with, `is_indexed` whether each product is found
+    by its id by now."""
 
     dry_run: bool = False
 
@@ -75,6 +79,7 @@ class Outcome:
     failed: list[Doc] = field(default_factory=list)
     failures: int = 0
     notes: list[Doc] = field(default_factory=list)
+    is_indexed: bool = True
 
     @property
     def written(self) -> int:
@@ -99,6 +104,7 @@ class Outcome:
             "failed": self.failed,
             **({"notes": self.notes} if self.notes else {}),
             **({"dry_run": True} if self.dry_run else {}),
+            **({} if self.is_indexed else {"indexed": False}),
         }
 
     def summary(self) -> Doc:
@@ -166,7 +172,7 @@ def run(
     `by` is whom the history of prices names.
 
     When it is answered each product is found by its id, and those of a small file in every list; lists follow a larger
-    file in the background.
+    file in the background. A server that takes too long is left to it: all is written, and `is_indexed` says so.
 
     Each batch has its own date: a product that comes twice has two price changes, and a late edit is not an early one.
     """
@@ -188,7 +194,7 @@ def run(
                 outcome.lines = max(outcome.lines, valid[-1].number)
                 report(outcome.summary())
         if outcome.written:
-            deps.catalogue.all_by_productid([valid[-1].content["productid"]], allow_stale=False)
+            outcome.is_indexed = _is_found(deps, valid[-1].content["productid"])
         if outcome.written in SMALL_FILE:
             deps.index_catch_up.catch_up()
     except AisleError as error:
@@ -196,6 +202,16 @@ def run(
         raise
     report(outcome.summary() | {"done": True})
     return outcome
+
+
+def _is_found(deps: Dependencies, productid: str) -> bool:
+    """Whether products are found by their ids up to this one, once the index has caught up or the time is over."""
+    try:
+        deps.catalogue.all_by_productid([productid], allow_stale=False)
+    except Unavailable as error:
+        log.warning("products are not found by their ids yet: %s", error)
+        return False
+    return True
 
 
 def export(deps: Dependencies) -> Iterator[Doc]:

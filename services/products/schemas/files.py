@@ -24,6 +24,11 @@ class Imported(Shape):
         metadata={"description": "of lines that were taken: what was changed or left aside"},
     )
     dry_run = ma.fields.Boolean(metadata={"description": "nothing was written"})
+    indexed = ma.fields.Boolean(
+        metadata={
+            "description": "false: all is written, and not everything is found by its id yet; it will be without more ado"
+        }
+    )
 
 
 class ImportProgress(Shape):

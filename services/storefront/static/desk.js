@@ -169,6 +169,7 @@
       const result = await answer.json();
       for (const name of ["created", "updated", "unchanged"]) total[name] += result[name];
       total.refused += result.failed.length;
+      document.getElementById("import-behind").hidden = result.indexed;
       for (const { line, detail } of result.failed) {
         const row = table.insertRow();
         row.insertCell().textContent = line;

@@ -7,8 +7,13 @@ from typing import Any
 import orjson
 import pytest
 
-from services.products.documents import DESIGN
+from services.products.actions import importing
+from services.products.actions.importing import Line
+from services.products.dependencies import open_dependencies
+from services.products.documents import BY_PRODUCTID, DESIGN
+from services.products.settings import Settings
 from shared.couch import Server
+from shared.settings import load
 from tests.forwarding import Forward, Response, forwarding
 from tests.services.products.conftest import ADMIN, Neighbours, Shop, eventually, product, token
 
@@ -99,3 +104,27 @@ def test_an_export_is_whole_or_refused(shop: Shop, indexes: tuple[str, Event]) -
     assert exported() == 503, "and nothing of it"
     slow.clear()
     eventually(lambda: exported() == there | {"late"})
+
+
+def test_an_import_is_not_refused_while_the_index_of_ids_is_long_in_catching_up(
+    shop: Shop, couch_url: str, environment: dict[str, str]
+) -> None:
+    """All of it is written, and who sent it again would be refused again."""
+    written, over = Event(), Event()
+
+    def held_up(_: str, path: str, body: bytes, forward: Forward) -> Response:
+        if path.endswith("/_bulk_docs"):
+            written.set()
+        elif written.is_set() and f"/_view/{BY_PRODUCTID.name}" in path:
+            over.wait(60)
+        return forward()
+
+    told: list[dict[str, Any]] = []
+    with forwarding(couch_url, held_up) as url:
+        deps = open_dependencies(load(Settings, environment | {"COUCH_URL": url}), timeout=1)
+        outcome = importing.run(deps, [Line(1, product("unfound"))], told.append, importing.write)
+        over.set()
+    assert outcome.answer() == {"created": 1, "updated": 0, "unchanged": 0, "failed": [], "indexed": False}
+    assert told[-1]["done"]
+    assert "indexed" not in shop.load([product("found")])
+    assert shop.ok("/v1/products/unfound")["productid"] == "unfound"

@@ -1,5 +1,6 @@
 """A service that does not answer a form of the desk: what was typed is there again, and is never done twice."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -24,7 +25,8 @@ AWAY: Response = (503, {"Content-Type": "application/problem+json"}, orjson.dump
 
 
 class Services:
-    """`mode`: "well"; "refusing" answers every write 503; "losing" does it first; "away" answers everything 503."""
+    """`mode`: "well"; "refusing" answers every write 503; "losing" does it first; "away" answers everything 503; "indexing" is well and has
+    indexes that are long in catching up with an import."""
 
     mode = "well"
 
@@ -35,7 +37,10 @@ class Services:
         if self.mode == "losing" and writes:
             forward()
             return AWAY
-        return forward()
+        status, headers, content = forward()
+        if self.mode == "indexing" and path.startswith("/v1/products/import"):
+            content = orjson.dumps({**orjson.loads(content), "indexed": False})
+        return status, headers, content
 
 
 @pytest.fixture(scope="module")
@@ -202,3 +207,16 @@ def test_while_the_page_itself_is_away_the_text_is_kept(keeper: Visitor, service
     page = keeper.get(page.path)
     assert form_of(page, address)["description"] == "Typed before the break"
     assert "did not answer in time" in page.text
+
+
+def test_an_import_that_the_indexes_do_not_hold_yet_says_so(keeper: Visitor, services: Services) -> None:
+    line = orjson.dumps(product("indexing-1", "Ladle", ["Unanswered"], 700)) + b"\n"
+    hidden = []
+    for mode in ("indexing", "well"):
+        services.mode = mode
+        keeper.get("/admin/import")
+        (note,) = re.findall(
+            rb'<p id="import-behind"[^>]*>', keeper.upload("/admin/import", "file", line).body
+        )
+        hidden.append(b"hidden" in note)
+    assert hidden == [False, True]

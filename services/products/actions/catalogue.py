@@ -24,9 +24,10 @@ from services.products.rules.product import (
 )
 from services.products.rules.variants import skus_of
 from shared.couch import Document, UpdateConflict, document_id, split_id, time_ordered_id
-from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed
+from shared.errors import Conflict, Invalid, NotFound, PreconditionFailed, Unavailable
 
 _MAX_ATTEMPTS = 5
+_LOCK_WAIT_SECONDS = 2
 
 
 class ProductExists(Conflict):
@@ -40,15 +41,19 @@ class NoSuchProduct(NotFound):
 def create(deps: Dependencies, product: Checked, date: str, request: str | None = None) -> Product:
     """A new product and the stock it starts with; `request` makes a retry find what it made.
 
-    Raises ProductExists, also when it is in another category, SkuTaken, and BadProduct for pictures that are not there.
+    Raises ProductExists, also when it is in another category, SkuTaken, BadProduct for pictures that are not there, and Unavailable while
+    another request creates it, or one that died less than a lock's lease ago.
     """
     check_named(deps, product.content)
     product = product._replace(content=completed(deps, product.content))
     content, productid = product.content, product.content["productid"]
-    with deps.locks.hold(*(f"create:{each}" for each in (productid, *own_skus(content)))) as acquired:
+    names = [f"create:{each}" for each in (productid, *own_skus(content))]
+    with deps.locks.hold(*names, wait=_LOCK_WAIT_SECONDS) as acquired:
+        if not acquired:
+            raise Unavailable(f"{productid} is just being created; try again shortly.", retry_after=2)
         places = deps.catalogue.copies(productid, expected_id=product_id(content["taxonomy"], productid))
         made = [each for each in places if request and each.get("request") == request]
-        if not acquired or (places and not made):
+        if places and not made:
             raise _exists(productid)
         doc = made[0] if made else _create(deps, product, date, request)
         _give_way_to_first(deps, doc)

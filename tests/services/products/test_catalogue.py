@@ -10,7 +10,7 @@ from redis import Redis
 
 from services.products.actions import browse
 from services.products.actions.catalogue import remove
-from services.products.dependencies import open_dependencies
+from services.products.dependencies import Dependencies, open_dependencies
 from services.products.settings import Settings
 from services.products.store.catalogue import Catalogue
 from shared.clock import timestamp
@@ -354,6 +354,17 @@ def test_a_create_whose_answer_died_with_its_process_is_found_by_the_retry(shop:
     assert (first.status, again.status, again.json) == (201, 201, first.json)
     assert len(shop.ok("/v1/products/i3/stock", token(*ADMIN))["movements"]) == 1
     assert shop.admin("POST", "/v1/products", wanted, Idempotency_Key="k4").json["code"] == "product_exists"
+
+
+def test_what_a_process_that_died_was_creating_is_not_said_to_be_there(shop: Shop, deps: Dependencies):
+    """Its lock is there for some seconds longer: staff were told that there is such a product, and found none."""
+    wanted = product("i4")
+    with deps.locks.hold("create:i4") as acquired:
+        assert acquired
+        busy = shop.admin("POST", "/v1/products", wanted, Idempotency_Key="k5")
+    assert (busy.status, busy.headers["Retry-After"]) == (503, "2")
+    with deps.locks.hold("create:i4", lease=0.5):
+        assert shop.admin("POST", "/v1/products", wanted, Idempotency_Key="k5").status == 201
 
 
 def test_the_documented_cost_of_each_read(shop: Shop, catch_up: Callable[[], None]):

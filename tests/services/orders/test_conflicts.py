@@ -55,8 +55,15 @@ def settle(deps: Dependencies, many: int) -> None:
 
 
 def only(database: Database, docid: str) -> dict[str, Any]:
-    doc = database.get(docid, conflicts=True)
-    assert "_conflicts" not in doc
+    """The one version that is left: at once, or on a cluster once each node knows what went."""
+    doc: dict[str, Any] = {}
+
+    def is_alone() -> bool:
+        nonlocal doc
+        doc = database.get(docid, conflicts=True)
+        return "_conflicts" not in doc
+
+    holding(at_once=database.has_one_copy)(is_alone)
     return doc
 
 

@@ -49,7 +49,9 @@ class Race:
         key: str,
         step: str,
     ) -> OrderDocuments:
-        return deps.orders.order(checkout_that_dies(environment, customer.userid, key, body, step))
+        orderid = checkout_that_dies(environment, customer.userid, key, body, step)
+        settles(lambda: deps.orders.order(orderid).exists)
+        return deps.orders.order(orderid)
 
     def keep_refused_claim(self, database: Database) -> None:
         planned = self.second.order["uses"][0]["slot"]["rev"].partition("-")[2]

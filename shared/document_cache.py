@@ -13,13 +13,15 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from shared.background import Background
-from shared.couch import Document, is_older, time_ordered_id
+from shared.couch import Document, generation, is_older, time_ordered_id
 from shared.errors import AisleError, Unavailable
 from shared.redis import get_or_set
 
 CHECK_SECONDS, CONFIRM_SECONDS, MAX_AGE_SECONDS, TTL_SECONDS = 0.1, 5, 60, 24 * 3600
 RETRY_AFTER_SECONDS = 2
 OVERDUE_SECONDS = 0.9
+WRITER_SECONDS = 1.0
+"""So long the others leave it to the writer of a new version to read the documents: it knows what it wrote."""
 RETRY_SECONDS = 1.0
 """What did not answer is asked again after so long."""
 
@@ -97,8 +99,9 @@ class DocumentCache(Generic[T]):
                 self._use(self._version, self._read())
         return self._made
 
-    def changed(self) -> None:
-        """A document came, went or is another: call it after writing. 1 partition query."""
+    def changed(self, written: Document | None = None) -> None:
+        """A document came, went or is another: call it after writing, with what was `written`, which a node of a cluster may list as it was. 1 partition
+        query."""
         version = time_ordered_id()
         try:
             self._redis.set(self._version_key, version, ex=TTL_SECONDS)
@@ -106,7 +109,7 @@ class DocumentCache(Generic[T]):
             log.warning("%s cannot be marked as changed: %s", self._version_key, error)
         with self._lock:
             try:
-                self._load(version)
+                self._load(version, written)
             except AisleError as error:
                 log.warning("%s could not be read again: %s", self._version_key, error)
 
@@ -149,7 +152,8 @@ class DocumentCache(Generic[T]):
             log.warning("%s are not readable: %s", self._version_key, error)
             self._checked_at += RETRY_SECONDS
             return time.monotonic() >= self._due
-        return version != self._version or self._checked_at >= self._due
+        is_changed = version != self._version and (not self._loaded or is_older(version, WRITER_SECONDS))
+        return is_changed or self._checked_at >= self._due
 
     def _shared_version(self) -> str:
         return get_or_set(self._redis, self._version_key, time_ordered_id(), seconds=TTL_SECONDS).decode()
@@ -180,8 +184,8 @@ class DocumentCache(Generic[T]):
         except AisleError as error:
             log.warning("%s could not be read: %s", self._version_key, error)
 
-    def _load(self, version: str) -> None:
-        docs = self._read()
+    def _load(self, version: str, written: Document | None = None) -> None:
+        docs = _with_written(self._read(), written)
         self._use(version, docs)
         try:
             self._redis.set(self._body_key + version, orjson.dumps(docs), ex=TTL_SECONDS)
@@ -195,6 +199,18 @@ class DocumentCache(Generic[T]):
             self._made, self._docs, self._digest = self._make(docs), docs, _digest(docs)
         self._version, self._loaded, self._current_at = version, True, time.monotonic()
         self._due = time.monotonic() + (self._max_age if settled else min(CONFIRM_SECONDS, self._max_age))
+
+
+def _with_written(docs: Sequence[Document], written: Document | None) -> Sequence[Document]:
+    """The list with what was just written, where it has that as it was or not at all."""
+    if written is None:
+        return docs
+    listed = next((doc for doc in docs if doc["_id"] == written["_id"]), None)
+    if listed is not None and generation(listed["_rev"]) >= generation(written["_rev"]):
+        return docs
+    return sorted(
+        [*(doc for doc in docs if doc is not listed), written], key=lambda doc: cast(str, doc["_id"])
+    )
 
 
 def _digest(docs: Sequence[Document]) -> str:

@@ -18,7 +18,7 @@ from .changes import Changes
 from .changes import from_answer as changes_from_answer
 from .client import Client
 from .copies import altered
-from .documents import Doc, Document, Shapes, without_revision
+from .documents import Doc, Document, Shapes, generation, without_revision
 from .errors import NoSuchDocument, NotPrepared, QueryRefused, TooFewNodes, UpdateConflict
 from .errors import from_row as error_from_row
 from .indexes import FindIndex, View
@@ -113,7 +113,7 @@ class Database:
 
     def _leaves(self, revisions: Sequence[Doc]) -> list[Doc]:
         leaves = [each for each in revisions if not each.get("_deleted")]
-        return [self._shapes.read(leaf) for leaf in sorted(leaves, key=_generation, reverse=True)]
+        return [self._shapes.read(leaf) for leaf in sorted(leaves, key=_revision_order, reverse=True)]
 
     def get_many(self, docids: Sequence[str], *, conflicts: bool = False) -> dict[str, Doc]:
         """The documents that exist, by id, in one call; with `conflicts` their `_conflicts` are listed."""
@@ -475,6 +475,5 @@ def _view(
     return StaleRows(rows) if stale else rows
 
 
-def _generation(doc: Doc) -> tuple[int, str]:
-    number, _, digest = doc["_rev"].partition("-")
-    return int(number), digest
+def _revision_order(doc: Doc) -> tuple[int, str]:
+    return generation(doc["_rev"]), doc["_rev"].partition("-")[2]

@@ -45,6 +45,11 @@ def moment_of(key: str) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
+def generation(rev: str) -> int:
+    """How many times a document was written up to this revision: the number before its dash."""
+    return int(rev.partition("-")[0])
+
+
 def is_older(key: str, seconds: float) -> bool:
     """Whether a `time_ordered_id` was made more than so many seconds ago."""
     return key < time_ordered_id(datetime.now(UTC) - timedelta(seconds=seconds))

@@ -60,18 +60,24 @@ class Background:
             self._waiting.pop(0)()
 
 
+def priced(price: int) -> dict[str, Any]:
+    return {"_id": "settings:p", "_rev": f"{price}-a", "price": price}
+
+
 class Replicas:
     """Processes over one database, which is `docs` here; `reads` counts how often it was asked."""
 
     def __init__(self, redis: SwitchedRedis, key: str) -> None:
         self.redis, self.key = redis, key
-        self.docs: list[dict[str, Any]] = [{"price": 1}]
+        self.docs: list[dict[str, Any]] = [priced(1)]
+        self.while_read: Callable[[], object] = lambda: None
         self.reads = 0
         self.background = Background()
 
     def process(self) -> DocumentCache[list[int]]:
         def read() -> list[dict[str, Any]]:
             self.reads += 1
+            self.while_read()
             return list(self.docs)
 
         return DocumentCache(
@@ -90,8 +96,8 @@ class Replicas:
         return found
 
     def save(self, by: DocumentCache[list[int]], price: int) -> None:
-        self.docs = [{"price": price}]
-        by.changed()
+        self.docs = [priced(price)]
+        by.changed(priced(price))
 
 
 @pytest.fixture
@@ -192,3 +198,35 @@ def test_a_redis_that_is_emptied_between_two_commands_costs_no_request(
     assert other.required() == [2]
     replicas.redis.is_emptied = False
     assert seconds_until(clock, replicas, replicas.process(), 2) == 0
+
+
+def test_what_was_written_counts_though_a_node_of_a_cluster_lists_it_as_it_was(
+    clock: Clock, replicas: Replicas
+) -> None:
+    one, other = replicas.process(), replicas.process()
+    assert one.required() == other.required() == [1]
+    one.changed(priced(2))
+    assert one.required() == [2]
+    assert seconds_until(clock, replicas, other, 2) <= CHECK_SECONDS + STEP
+    one.changed({"_id": "settings:a", "_rev": "1-a", "price": 7})
+    assert one.required() == [7, 1], "a new one is in its place, and the node is believed for all others"
+    replicas.docs = [priced(3)]
+    one.changed(priced(2))
+    assert one.required() == [3], "somebody wrote after it"
+
+
+def test_who_looks_while_the_writer_reads_waits_for_what_it_wrote(clock: Clock, replicas: Replicas) -> None:
+    """Its own list may come from a node that has the document as it was, and would be kept for seconds."""
+    one, other = replicas.process(), replicas.process()
+    assert one.required() == other.required() == [1]
+    clock.moment += CHECK_SECONDS
+    seen: list[list[int]] = []
+
+    def look() -> None:
+        replicas.while_read = lambda: None
+        seen.append(replicas.ask(other))
+
+    replicas.while_read = look
+    one.changed(priced(2))
+    assert seen == [[1]]
+    assert seconds_until(clock, replicas, other, 2) <= CHECK_SECONDS + STEP

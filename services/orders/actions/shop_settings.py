@@ -94,7 +94,7 @@ def add(
         known = deps.shop_settings.get(setting_id(kind.name, id))
         if not (repeatable and known and _is_first_version(kind, known, content, actor)):
             raise SettingExists(f"There is {id} already; PUT replaces it.") from None
-    _announce(deps, kind, id, kind.normalize(content))
+    _announce(deps, kind, known, kind.normalize(content))
     return known
 
 
@@ -145,15 +145,15 @@ def _write(
         **kind.fields.stored(values),
     )
     written = deps.shop_settings.put(doc, before)
-    _announce(deps, kind, id, content)
+    _announce(deps, kind, written, content)
     return written
 
 
-def _announce(deps: Dependencies, kind: SettingKind, id: str, content: Doc) -> None:
+def _announce(deps: Dependencies, kind: SettingKind, written: Doc, content: Doc) -> None:
     """After a version was written: every process hears of it."""
-    deps.terms_cache.changed()
+    deps.terms_cache.changed(written)
     deps.cache_tags.invalidate([TERMS])
-    kind.finish(deps, id, content)
+    kind.finish(deps, written.get("id", ""), content)
 
 
 def _problems_of_method(content: Doc) -> Problems:

@@ -72,7 +72,7 @@ def put(deps: Dependencies, content: Doc, before: Category | None, *, actor: str
         if before is None:
             raise CategoryExists("Somebody else wrote it just now: read it again.") from None
         raise
-    _changed(deps)
+    _changed(deps, written)
     return written
 
 
@@ -157,7 +157,7 @@ def _document(content: Doc, before: Category | None, actor: str, date: str) -> C
     return doc
 
 
-def _changed(deps: Dependencies) -> None:
+def _changed(deps: Dependencies, written: Category | None = None) -> None:
     """Menus are counted anew, and every page shows one."""
-    deps.categories.changed()
+    deps.categories.changed(written)
     deps.cache_tags.invalidate([CATALOGUE])

@@ -87,6 +87,6 @@ def _write(deps: Dependencies, content: dict[str, Any], date: str, rev: str | No
 
 def _announce(deps: Dependencies, doc: ProductType) -> ProductType:
     """After it was written: every process hears of it."""
-    deps.product_types.changed()
+    deps.product_types.changed(doc)
     deps.cache_tags.invalidate([SHOP])
     return doc

@@ -100,7 +100,7 @@ def put(
                 raise
             before = find(deps, kind, query)
             continue
-        _changed(deps)
+        _changed(deps, written)
         return written
     raise Conflict("This rule is changing too often just now; try again.")
 
@@ -134,8 +134,8 @@ def _change(kind: str, rule: Doc, action: str, content: Doc, actor: str, date: s
     )
 
 
-def _changed(deps: Dependencies) -> None:
-    deps.search_rules.changed()
+def _changed(deps: Dependencies, written: Doc | None = None) -> None:
+    deps.search_rules.changed(written)
     deps.cache_tags.invalidate([SHOP])
 
 

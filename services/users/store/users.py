@@ -40,6 +40,7 @@ from shared.couch import (
     StaleRows,
     UpdateConflict,
     Written,
+    generation,
     quorum,
 )
 from shared.errors import Unavailable
@@ -206,9 +207,7 @@ class UserStore:
             present = self.database.get(doc["_id"], deleted_conflicts=True)
         except NoSuchDocument:
             return True
-        return any(
-            _generation(rev) > _generation(doc["_rev"]) for rev in present.get("_deleted_conflicts", [])
-        )
+        return any(generation(rev) > generation(doc["_rev"]) for rev in present.get("_deleted_conflicts", []))
 
     def try_put(self, doc: Document, *, exclusive: bool = False) -> bool:
         """Whether this write made the document; False when it was there already.
@@ -269,7 +268,3 @@ class UserStore:
     def changes(self, since: str, limit: int) -> Any:
         """Changed documents with their conflicting revisions, for the worker."""
         return self.database.changes(since, limit=limit, conflicts=True)
-
-
-def _generation(rev: str) -> int:
-    return int(rev.partition("-")[0])

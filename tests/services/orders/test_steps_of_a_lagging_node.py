@@ -14,14 +14,16 @@ from services.orders.actions import fulfilment
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import order_key
 from services.orders.settings import Settings
+from services.orders.shop_settings import PROMOTION, setting_id
 from shared.jobs import ADVANCE_ORDER
 from shared.settings import load
 from tests.forwarding import Forward, Response, as_one_of_three, cut_off, forwarding
 from tests.maildir import read_mail
-from tests.services.orders.conftest import Shop
+from tests.services.orders.conftest import Shop, until
 from tests.services.orders.stall import recorded, sale
 from tests.services.orders.test_gift_card_products import gift_card_product, recipient
 from tests.services.orders.test_invoices import invoice_of
+from tests.services.orders.test_promotions import code, promotion, quoted
 
 PART = {"amount": 1000, "reason": "scratched"}
 PARCEL = {"courier": "Post", "courierid": "P 1"}
@@ -233,3 +235,28 @@ def test_a_job_that_was_sent_again_is_no_failure_any_more_at_a_node_that_does_no
     left = failures()
     node.lacks = ()
     assert (answers, left) == ([202, 404], [])
+
+
+def test_settings_that_were_just_saved_hold_at_a_node_that_lists_them_as_they_were(
+    shop: Shop, behind: str, node: Node, deps: Dependencies
+) -> None:
+    """For seconds customers got the price that staff had changed."""
+    kettle, offer = shop.product(price=1000), code()
+    made = promotion(shop, codes=[offer])
+
+    def discount() -> int:
+        found = quoted(behind, {kettle: 1}, offer).json().get("discounts", ())
+        return sum(each["amount"]["amount"] for each in found)
+
+    until(lambda: discount() == 100)
+    stored = deps.orders.database.get(setting_id(PROMOTION, made["id"]))
+    node.as_it_was = {stored["_id"]: stored}
+    path = f"{behind}/v1/admin/promotions/{made['id']}"
+    content = {name: made[name] for name in ("name", "codes")} | {
+        "actions": [{"kind": "percent", "basis_points": 2000}]
+    }
+    saved = shop.admin.put(path, json=content, timeout=30)
+    found = discount()
+    node.as_it_was = {}
+    assert saved.status_code == 200, saved.text
+    assert found == 200

@@ -8,7 +8,7 @@ import pytest
 from services.orders.actions.conflicts import settle_conflicts
 from services.orders.dependencies import Dependencies
 from services.orders.shop_settings import SHIPPING_METHOD, setting_id, version_id
-from shared.couch import Database, Server
+from shared.couch import Database, Server, UpdateConflict
 from tests.services.orders.conftest import Shop
 from tests.services.orders.test_promotions import promotion
 from tests.waiting import Holds
@@ -18,7 +18,7 @@ PATH = f"/v1/admin/shipping-methods/{ID}"
 
 
 @pytest.fixture
-def method(shop: Shop, database: Database) -> Iterator[dict[str, Any]]:
+def method(shop: Shop, database: Database, holds: Holds) -> Iterator[dict[str, Any]]:
     """A shipping method as it is stored, in its second version."""
     content = {"id": ID, "name": "First", "rate": "flat", "prices": {"GBP": 100}}
     assert shop.post(shop.admin, PATH.rpartition("/")[0], content).status_code == 201
@@ -27,7 +27,16 @@ def method(shop: Shop, database: Database) -> Iterator[dict[str, Any]]:
     docid = setting_id(SHIPPING_METHOD, ID)
     yield database.get(docid)
     for key in (docid, *(doc["_id"] for doc in database.partition("settings_history").all())):
-        database.delete(key, database.get(key)["_rev"])
+        holds(lambda key=key: is_removed(database, key))
+
+
+def is_removed(database: Database, docid: str) -> bool:
+    """Removes it; False while nodes of a cluster do not agree on what is there."""
+    try:
+        database.delete(docid, database.get(docid)["_rev"])
+    except UpdateConflict:
+        return False
+    return True
 
 
 def beside(server: Server, database: Database, doc: dict[str, Any], digit: str, **changed: Any) -> None:

@@ -140,7 +140,13 @@ def read_report(deps: Dependencies, reportid: str) -> dict[str, Any]:
         return _requested(found.request, found)
     if not found.closings:
         raise NoSuchReport("No report has this id.")
-    return _closed(deps, reportid, found.closings)
+    return _closed(deps, found.closings)
+
+
+def read_closing(deps: Dependencies, closing: Closing) -> dict[str, Any]:
+    """The same of a closing that was just made: a list may lack it."""
+    listed = deps.reports.report(closing["reportid"]).closings
+    return _closed(deps, [*(each for each in listed if each["number"] < closing["number"]), closing])
 
 
 def close_period(deps: Dependencies, kind: str, period: str) -> Closing:
@@ -247,14 +253,14 @@ def _requested(request: ReportRequest, found: ReportDocuments) -> dict[str, Any]
     }
 
 
-def _closed(deps: Dependencies, reportid: str, closings: list[Closing]) -> dict[str, Any]:
+def _closed(deps: Dependencies, closings: list[Closing]) -> dict[str, Any]:
     last = closings[-1]
     within = Span(parse(last["start"]), parse(last["end"]))
     live = sales(deps, "total", within)["groups"]
     changed = shape.difference(last["groups"], live)
     reason = "Payments or refunds dated in this period were written after it was closed." if changed else None
     return {
-        "id": reportid,
+        "id": last["reportid"],
         "kind": f"closing-{last['kind']}",
         "by": "day" if last["kind"] == "month" else "hour",
         "from": last["start"],

@@ -154,7 +154,7 @@ def close(body: dict[str, str]) -> Response:
     """Close a day or month now; the worker does it every night by itself"""
     deps = dependencies()
     closing = act.close_period(deps, body["kind"], body["period"])
-    return json_answer(act.read_report(deps, closing["reportid"]), 201)
+    return json_answer(act.read_closing(deps, closing), 201)
 
 
 @reports.get("/<string:reportid>")

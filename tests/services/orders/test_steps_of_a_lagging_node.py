@@ -260,3 +260,18 @@ def test_settings_that_were_just_saved_hold_at_a_node_that_lists_them_as_they_we
     node.as_it_was = {}
     assert saved.status_code == 200, saved.text
     assert found == 200
+
+
+def test_a_report_that_was_just_asked_for_or_closed_is_there_at_a_node_that_does_not_list_it(
+    shop: Shop, behind: str, node: Node
+) -> None:
+    path = f"{behind}/v1/admin/reports"
+    wanted = {"kind": "sales", "by": "day", "from": "2011-01-01", "to": "2011-02-01"}
+    node.lacks = (":request", ":closing1")
+    asked = shop.admin.post(path, json=wanted, timeout=30)
+    read = shop.admin.get(f"{path}/{asked.json()['id']}", timeout=30)
+    closed = shop.admin.post(f"{path}/closings", json={"kind": "month", "period": "2011-01"}, timeout=30)
+    again = shop.admin.get(f"{path}/month-2011-01", timeout=30)
+    node.lacks = ()
+    assert [each.status_code for each in (asked, read, closed, again)] == [202, 200, 201, 200], closed.text
+    assert closed.json() == again.json()

@@ -58,11 +58,13 @@ def give_back(deps: Dependencies, found: OrderDocuments) -> None:
 
 
 def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
-    """Of several revisions of a use that of the order which has it stays; how many went, none while that cannot be told.
+    """Of several revisions of a use that of the order which has it stays; how many went, none while that cannot be told. Raises OrderBehind.
 
     An order that loses it without having another one takes another one, if one is left: it may have been told that it has one.
     """
-    orders = {leaf["orderid"]: deps.orders.order(leaf["orderid"]) for leaf in leaves if not leaf["free"]}
+    orders = {
+        leaf["orderid"]: deps.orders.order_to_judge(leaf["orderid"]) for leaf in leaves if not leaf["free"]
+    }
     standing = {orderid: standing_of(found) for orderid, found in orders.items()}
     docid = leaves[0]["_id"]
     others = _uses_beside(deps, leaves[0], list(orders.values()))

@@ -23,6 +23,7 @@ from services.orders.documents import (
 )
 from services.orders.rules.credits import CreditKey
 from services.orders.rules.merging import NUMBERED, next_in_chain, renumbered, same, settled
+from services.orders.rules.order_errors import OrderBehind
 from services.orders.rules.writing import numbered_key
 from shared.couch import Doc, Document
 from shared.errors import Conflict, NotFound
@@ -58,7 +59,7 @@ def _settle(deps: Dependencies, docid: str) -> int:
             _preserve_numbered(deps, loser, stays)
             deps.orders.remove_revision(docid, loser["_rev"])
         summaries.summarise_order(deps, stays["orderid"])
-    except (Conflict, NotFound):
+    except (Conflict, NotFound, OrderBehind):
         log.info("%s changed while its conflict was settled; it is looked at again", docid)
         return 0
     return len(going)

@@ -156,12 +156,12 @@ def append(
 
 def settle(deps: Dependencies, key: CreditKey, leaves: Sequence[CreditEntry]) -> int:
     """Of several revisions of one number one stays by the rule of `settled`; what others did is written behind it, unless it is done or was
-    given up. 1 partition query, and 1 for each order that wrote it.
+    given up. 1 partition query, and 1 for each order that wrote it. Raises OrderBehind.
 
     Only replicas that met again, or a writer that died, leave several; then alone a balance can be below 0.
     """
     orderids = {leaf["orderid"] for leaf in leaves if leaf.get("orderid")}
-    standing = {orderid: _standing(deps.orders.order(orderid)) for orderid in orderids}
+    standing = {orderid: _standing(deps.orders.order_to_judge(orderid)) for orderid in orderids}
     stays, behind = settled(leaves, deps.credits.chain(key), standing)
     going = [leaf for leaf in leaves if leaf is not stays]
     for leaf in going:

@@ -27,6 +27,7 @@ from services.orders.documents import (
 from services.orders.rules.archive import header_of
 from services.orders.rules.assembly import OrderDocuments
 from services.orders.rules.next_steps import next_keys
+from services.orders.rules.order_errors import OrderBehind
 from services.orders.rules.progress import Progress, progress_of
 from shared.couch import (
     HIGHEST_KEY,
@@ -106,6 +107,14 @@ class OrderStore:
             asked.update(keys)
             for doc in self._database.get_many([order_key(orderid, key) for key in keys]).values():
                 found = found.with_document(doc)
+        return found
+
+    def order_to_judge(self, orderid: str) -> OrderDocuments:
+        """The same for who decides whether an order may keep what it has claimed: that there is none is not believed of a list alone. 1 read
+        more where the list has none. Raises OrderBehind."""
+        found = self.order(orderid)
+        if not found.exists and self.order_behind_list(orderid):
+            raise OrderBehind
         return found
 
     def order_behind_list(self, orderid: str) -> Order | None:

@@ -5,14 +5,18 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from services.orders.actions.code_uses import give_back, settle
 from services.orders.actions.conflicts import settle_conflicts
-from services.orders.dependencies import Dependencies
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import PROMOTION_USE, code_key, customer_use_key, use_key
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.settings import Settings
 from shared.couch import Database
+from shared.settings import load
+from tests.forwarding import Forward, Response, as_one_of_three, forwarding
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
@@ -198,3 +202,30 @@ def test_a_code_stays_with_the_promotion_that_has_it(
         return found["promotion"], "_conflicts" in found
 
     once_settled(deps, lambda: stored() == (made["id"], False))
+
+
+def test_no_node_that_does_not_list_a_paid_order_yet_takes_its_use_away(
+    shop: Shop,
+    customer: Person,
+    environment: dict[str, str],
+    deps: Dependencies,
+    database: Database,
+    couch_url: str,
+) -> None:
+    """That there is no such order was believed of one node's list: another order had the use then, and the code was used too often."""
+    race = Race(shop, customer, environment, deps, open_=False)
+    race.keep_refused_claim(database)
+    orderids = [each.order["orderid"].encode() for each in (race.first, race.second)]
+
+    def without_orders(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        content = as_one_of_three(method, path, content)
+        if any(b"/_partition/order" + orderid in path.encode() for orderid in orderids):
+            content = orjson.dumps({**orjson.loads(content), "rows": []})
+        return status, headers, content
+
+    with forwarding(couch_url, without_orders) as url:
+        behind = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        assert settle_conflicts(behind) == 0
+    assert len(deps.orders.leaves(race.slot)) == 2
+    once_settled(deps, lambda: holder(database, race.slot) == (race.first.order["orderid"], False))

@@ -110,8 +110,8 @@ class OrderStore:
         return found
 
     def order_to_judge(self, orderid: str) -> OrderDocuments:
-        """The same for who decides whether an order may keep what it has claimed: that there is none is not believed of a list alone. 1 read
-        more where the list has none. Raises OrderBehind."""
+        """The same for jobs, and for who decides whether an order may keep what it has claimed: that there is none is not believed of a list alone.
+        1 read more where the list has none. Raises OrderBehind."""
         found = self.order(orderid)
         if not found.exists and self.order_behind_list(orderid):
             raise OrderBehind

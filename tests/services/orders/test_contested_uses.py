@@ -2,7 +2,8 @@
 or a code that they were told they have, and no limit is passed."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -10,9 +11,12 @@ import pytest
 
 from services.orders.actions.code_uses import give_back, settle
 from services.orders.actions.conflicts import settle_conflicts
+from services.orders.actions.fulfilment import advance_order
+from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import PROMOTION_USE, code_key, customer_use_key, use_key
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.rules.order_errors import OrderBehind
 from services.orders.settings import Settings
 from shared.couch import Database
 from shared.settings import load
@@ -128,6 +132,21 @@ def shown_beside(database: Database, docid: str, orderid: str) -> None:
     assert database.get(docid)["orderid"] == orderid
 
 
+@contextmanager
+def listing_none_of(*orders: Order, couch_url: str) -> Iterator[str]:
+    """The database at a node of a cluster whose lists lack these orders."""
+
+    def answer(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        status, headers, content = forward()
+        content = as_one_of_three(method, path, content)
+        if any(f"/_partition/order{order['orderid']}/" in path for order in orders):
+            content = orjson.dumps({**orjson.loads(content), "rows": []})
+        return status, headers, content
+
+    with forwarding(couch_url, answer) as url:
+        yield url
+
+
 def uses_of(deps: Dependencies, ids: list[str]) -> dict[str, str]:
     """Which order has which use."""
     return {docid: use["orderid"] for docid, use in deps.promotions.read(ids).items() if not use["free"]}
@@ -215,17 +234,20 @@ def test_no_node_that_does_not_list_a_paid_order_yet_takes_its_use_away(
     """That there is no such order was believed of one node's list: another order had the use then, and the code was used too often."""
     race = Race(shop, customer, environment, deps, open_=False)
     race.keep_refused_claim(database)
-    orderids = [each.order["orderid"].encode() for each in (race.first, race.second)]
-
-    def without_orders(method: str, path: str, body: bytes, forward: Forward) -> Response:
-        status, headers, content = forward()
-        content = as_one_of_three(method, path, content)
-        if any(b"/_partition/order" + orderid in path.encode() for orderid in orderids):
-            content = orjson.dumps({**orjson.loads(content), "rows": []})
-        return status, headers, content
-
-    with forwarding(couch_url, without_orders) as url:
+    with listing_none_of(race.first.order, race.second.order, couch_url=couch_url) as url:
         behind = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
         assert settle_conflicts(behind) == 0
     assert len(deps.orders.leaves(race.slot)) == 2
     once_settled(deps, lambda: holder(database, race.slot) == (race.first.order["orderid"], False))
+
+
+def test_a_job_that_asks_a_node_which_does_not_list_its_order_comes_again(
+    shop: Shop, customer: Person, environment: dict[str, str], couch_url: str
+) -> None:
+    """It ended there, and the order waited for the sweep."""
+    order = shop.placed(customer, {shop.product(): 1})
+    with listing_none_of(order, couch_url=couch_url) as url:
+        behind = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        with pytest.raises(OrderBehind):
+            advance_order(behind, order["orderid"])
+        assert advance_order(behind, "nobody") is None

@@ -63,7 +63,7 @@ def settle(deps: Dependencies, leaves: Sequence[PromotionUse]) -> int:
     An order that loses it without having another one takes another one, if one is left: it may have been told that it has one.
     """
     orders = {
-        leaf["orderid"]: deps.orders.order_to_judge(leaf["orderid"]) for leaf in leaves if not leaf["free"]
+        leaf["orderid"]: deps.orders.confirmed_order(leaf["orderid"]) for leaf in leaves if not leaf["free"]
     }
     standing = {orderid: standing_of(found) for orderid, found in orders.items()}
     docid = leaves[0]["_id"]

@@ -161,7 +161,7 @@ def settle(deps: Dependencies, key: CreditKey, leaves: Sequence[CreditEntry]) ->
     Only replicas that met again, or a writer that died, leave several; then alone a balance can be below 0.
     """
     orderids = {leaf["orderid"] for leaf in leaves if leaf.get("orderid")}
-    standing = {orderid: _standing(deps.orders.order_to_judge(orderid)) for orderid in orderids}
+    standing = {orderid: _standing(deps.orders.confirmed_order(orderid)) for orderid in orderids}
     stays, behind = settled(leaves, deps.credits.chain(key), standing)
     going = [leaf for leaf in leaves if leaf is not stays]
     for leaf in going:

@@ -49,7 +49,7 @@ def advance_order(deps: Dependencies, orderid: str) -> float | None:
     One step that fails does not hold up the others; the first error is raised when all were tried. What the desk lists of the
     order is written with the notice of an e-mail, else once, after them all. Raises OrderBehind: the job comes again.
     """
-    found = deps.orders.order_to_judge(orderid)
+    found = deps.orders.confirmed_order(orderid)
     done: set[str] = set()
     failures: list[AisleError] = []
     while True:

@@ -140,17 +140,11 @@ def read_report(deps: Dependencies, reportid: str) -> dict[str, Any]:
         return _requested(found.request, found)
     if not found.closings:
         raise NoSuchReport("No report has this id.")
-    return _closed(deps, found.closings)
+    return closed_report(deps, found.closings)
 
 
-def read_closing(deps: Dependencies, closing: Closing) -> dict[str, Any]:
-    """The same of a closing that was just made: a list may lack it."""
-    listed = deps.reports.report(closing["reportid"]).closings
-    return _closed(deps, [*(each for each in listed if each["number"] < closing["number"]), closing])
-
-
-def close_period(deps: Dependencies, kind: str, period: str) -> Closing:
-    """Closes a day or month that is over. Closed before: a new closing only if the sales have changed since."""
+def close_period(deps: Dependencies, kind: str, period: str) -> list[Closing]:
+    """Closes a day or month that is over; all its closings. Closed before: a new closing only if the sales have changed since."""
     within = closed_period(kind, period)
     if within.closed()[1] > now():
         raise Invalid(f"{period} is not over yet.", errors={"period": ["Not over yet."]})
@@ -158,7 +152,7 @@ def close_period(deps: Dependencies, kind: str, period: str) -> Closing:
     groups = sales(deps, "day" if kind == "month" else "hour", within, allow_stale=False)["groups"]
     closings = deps.reports.report(reportid).closings
     if closings and closings[-1]["groups"] == groups:
-        return closings[-1]
+        return closings
     number, (start, end) = len(closings) + 1, within.as_text()
     doc = CLOSING.build(
         report_key(reportid, f"closing{number}"),
@@ -171,7 +165,7 @@ def close_period(deps: Dependencies, kind: str, period: str) -> Closing:
         groups=groups,
         date=timestamp(),
     )
-    return deps.reports.add(doc)
+    return [*closings, deps.reports.add(doc)]
 
 
 def close_ended_periods(deps: Dependencies) -> None:
@@ -253,7 +247,8 @@ def _requested(request: ReportRequest, found: ReportDocuments) -> dict[str, Any]
     }
 
 
-def _closed(deps: Dependencies, closings: list[Closing]) -> dict[str, Any]:
+def closed_report(deps: Dependencies, closings: list[Closing]) -> dict[str, Any]:
+    """What the last of a period's closings says, and what the live view says today."""
     last = closings[-1]
     within = Span(parse(last["start"]), parse(last["end"]))
     live = sales(deps, "total", within)["groups"]

@@ -153,8 +153,8 @@ def request_report(body: dict[str, Any]) -> Response:
 def close(body: dict[str, str]) -> Response:
     """Close a day or month now; the worker does it every night by itself"""
     deps = dependencies()
-    closing = act.close_period(deps, body["kind"], body["period"])
-    return json_answer(act.read_closing(deps, closing), 201)
+    closings = act.close_period(deps, body["kind"], body["period"])
+    return json_answer(act.closed_report(deps, closings), 201)
 
 
 @reports.get("/<string:reportid>")

@@ -109,7 +109,7 @@ class OrderStore:
                 found = found.with_document(doc)
         return found
 
-    def order_to_judge(self, orderid: str) -> OrderDocuments:
+    def confirmed_order(self, orderid: str) -> OrderDocuments:
         """The same for jobs, and for who decides whether an order may keep what it has claimed: that there is none is not believed of a list alone.
         1 read more where the list has none. Raises OrderBehind."""
         found = self.order(orderid)

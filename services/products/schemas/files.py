@@ -26,7 +26,7 @@ class Imported(Shape):
     dry_run = ma.fields.Boolean(metadata={"description": "nothing was written"})
     indexed = ma.fields.Boolean(
         metadata={
-            "description": "false: all is written, and not everything is found by its id yet; it will be without more ado"
+            "description": "false: all is written, and not everything is found by its id yet; the index follows by itself"
         }
     )
 

@@ -7,7 +7,6 @@ PYTEST := $(BIN)/python -m pytest
 # The suites wait more than they compute. One server that several workers share would be killed under the others' tests.
 TEST_WORKERS ?= 4
 SUITE_WORKERS ?= $(if $(COUCH_URL),0,2)
-FAULTS_WORKERS ?= $(if $(COUCH_URL),0,3)
 BY_FILE := --dist loadfile --no-loadscope-reorder
 POUCHDB := services/storefront/static/installed/pouchdb.min.js
 STAMP := $(VENV)/installed-$(shell cksum requirements.lock | cut -d' ' -f1)
@@ -52,7 +51,7 @@ test-conformance: setup ## minicouch against the recorded behaviour of CouchDB (
 	@$(PYTEST) -m conformance -n $(SUITE_WORKERS) $(BY_FILE)
 
 test-faults: setup ## processes killed, databases away, Redis emptied
-	@$(PYTEST) -m faults -n $(FAULTS_WORKERS) $(BY_FILE)
+	@$(PYTEST) -m faults -n $(SUITE_WORKERS) $(BY_FILE)
 
 test-load: setup ## large imports and long histories
 	@$(PYTEST) -m load

@@ -1,4 +1,5 @@
-"""`python -m services.products.imaging`: converts the pictures that come on standard input, one after the other.
+"""`python -m services.products.imaging 8`: converts the pictures that come on standard input, one after the other, each in as many
+seconds of the processor at most: a file made to take longer ends the process (SIGPROF).
 
 Each message is framed by its length in four bytes. The answer is a message of JSON, then one for each file that it names. With
 nothing to do for a while it ends, and its memory is free.
@@ -8,6 +9,7 @@ import io
 import json
 import resource
 import select
+import signal
 import sys
 from typing import BinaryIO
 
@@ -24,12 +26,15 @@ def main() -> None:
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    seconds = float(sys.argv[1])
     requests, answers = io.FileIO(0), sys.stdout.buffer
     while select.select([requests], [], [], IDLE_SECONDS)[0]:
         content = read_frame(requests)
         if content is None:
             return
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         _answer(content, answers)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         answers.flush()
 
 

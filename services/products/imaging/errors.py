@@ -10,4 +10,4 @@ class TooManyPixels(Exception):
 
 
 class Busy(Exception):
-    """Others upload too, and this one has waited long enough."""
+    """Others upload too, or the machine has much else to do, and this one has waited long enough."""

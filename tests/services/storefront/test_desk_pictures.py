@@ -102,7 +102,8 @@ def photographed(keeper: Visitor, join: Callable[..., Visitor]) -> str:
     keeper.get(NEW)
     content = encoded(photo(2400, 1600), "JPEG")
     values = PRODUCT | {"name": "Photographed", "taxonomy": "Photos", "productid": "photographed"}
-    assert keeper.upload(NEW, "pictures", content, **values).status == 200
+    created = keeper.upload(NEW, "pictures", content, **values)
+    assert created.path == "/admin/products/photographed", created.text
     page, buyer = "/product/photographed", join("Phoebe Photo")
     form = buyer.get("/account").form("/account/addresses")
     buyer.send_form(form, {**form.values, "name": "Home", **place()})

@@ -14,9 +14,9 @@ from services.orders.documents import (
     SUMMARIES,
     first_order_key,
     order_key,
-    order_partition,
 )
 from services.orders.rules.assembly import OrderDocuments
+from services.orders.store.orders import OrderStore
 from shared.couch import HIGHEST_KEY, Database, Doc, Page, StaleRows, UpdateConflict, quorum
 from shared.errors import Unavailable
 
@@ -71,8 +71,8 @@ class SummaryStore:
         return {summary["orderid"]: summary for summary in ORDER_SUMMARY.among(found.values())}
 
     def order(self, orderid: str) -> OrderDocuments:
-        """A whole order. 1 partition query."""
-        return OrderDocuments(self._database.partition(order_partition(orderid)).all())
+        """A whole order, as `OrderStore.confirmed_order` reads it. 1 partition query; on a cluster the reads that it names. Raises OrderBehind."""
+        return OrderStore(self._database).confirmed_order(orderid)
 
     def first_orders(self, customers: set[str]) -> dict[str, FirstOrder]:
         """The claims of those that are there, by customer. 1 read."""

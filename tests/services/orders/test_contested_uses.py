@@ -2,17 +2,14 @@
 or a code that they were told they have, and no limit is passed."""
 
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-import orjson
 import pytest
 
 from services.orders.actions.code_uses import give_back, settle
 from services.orders.actions.conflicts import settle_conflicts
 from services.orders.actions.fulfilment import advance_order
-from services.orders.declarations.order import Order
 from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import PROMOTION_USE, code_key, customer_use_key, use_key
 from services.orders.rules.assembly import OrderDocuments
@@ -20,10 +17,10 @@ from services.orders.rules.order_errors import OrderBehind
 from services.orders.settings import Settings
 from shared.couch import Database
 from shared.settings import load
-from tests.forwarding import Forward, Response, as_one_of_three, forwarding
 from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
+from tests.services.orders.lagging import listing_none_of
 from tests.services.orders.test_code_uses import used
 from tests.services.orders.test_promotions import code, promotion
 from tests.waiting import settles
@@ -132,21 +129,6 @@ def shown_beside(database: Database, docid: str, orderid: str) -> None:
     assert database.get(docid)["orderid"] == orderid
 
 
-@contextmanager
-def listing_none_of(*orders: Order, couch_url: str) -> Iterator[str]:
-    """The database at a node of a cluster whose lists lack these orders."""
-
-    def answer(method: str, path: str, body: bytes, forward: Forward) -> Response:
-        status, headers, content = forward()
-        content = as_one_of_three(method, path, content)
-        if any(f"/_partition/order{order['orderid']}/" in path for order in orders):
-            content = orjson.dumps({**orjson.loads(content), "rows": []})
-        return status, headers, content
-
-    with forwarding(couch_url, answer) as url:
-        yield url
-
-
 def uses_of(deps: Dependencies, ids: list[str]) -> dict[str, str]:
     """Which order has which use."""
     return {docid: use["orderid"] for docid, use in deps.promotions.read(ids).items() if not use["free"]}
@@ -234,7 +216,9 @@ def test_no_node_that_does_not_list_a_paid_order_yet_takes_its_use_away(
     """That there is no such order was believed of one node's list: another order had the use then, and the code was used too often."""
     race = Race(shop, customer, environment, deps, open_=False)
     race.keep_refused_claim(database)
-    with listing_none_of(race.first.order, race.second.order, couch_url=couch_url) as url:
+    with listing_none_of(
+        race.first.order["orderid"], race.second.order["orderid"], couch_url=couch_url
+    ) as url:
         behind = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
         assert settle_conflicts(behind) == 0
     assert len(deps.orders.leaves(race.slot)) == 2
@@ -246,7 +230,7 @@ def test_a_job_that_asks_a_node_which_does_not_list_its_order_comes_again(
 ) -> None:
     """It ended there, and the order waited for the sweep."""
     order = shop.placed(customer, {shop.product(): 1})
-    with listing_none_of(order, couch_url=couch_url) as url:
+    with listing_none_of(order["orderid"], couch_url=couch_url) as url:
         behind = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
         with pytest.raises(OrderBehind):
             advance_order(behind, order["orderid"])

@@ -10,12 +10,16 @@ import orjson
 import pytest
 
 from services.orders.actions import conflicts, summaries
-from services.orders.dependencies import Dependencies
+from services.orders.dependencies import Dependencies, open_dependencies
 from services.orders.documents import first_order_key
 from services.orders.rules.first_orders import guest_customer
+from services.orders.rules.order_errors import OrderBehind
+from services.orders.settings import Settings
 from shared.couch import Database, Server
+from shared.settings import load
 from tests.people import Person
 from tests.services.orders.conftest import Shop, calls
+from tests.services.orders.lagging import listing_none_of
 from tests.services.orders.test_desk_orders import line, send
 from tests.waiting import eventually
 
@@ -117,12 +121,11 @@ def test_a_job_killed_between_the_claim_and_the_summaries_is_finished_by_the_nex
     send(shop, [order(late, "2015-05-01T08:00:00Z", f"u-{name}")])
     summaries.summarise_order(deps, late)
     send(shop, [order(early, "2015-04-01T08:00:00Z", f"u-{name}")])
-    claim = database.get(first_order_key(f"useru-{name}"))
+    claim = claim_of(database, name)
     assert (claim["orderid"], "displaced" in claim) == (early, False)
     database.put({**claim, "displaced": [late]})
     database.put({**database.get(f"order{late}:summary"), "first": True})
-    undecided = database.get(f"order{early}:summary")
-    database.put({field: value for field, value in undecided.items() if field != "first"})
+    leave_undecided(database, early)
     summaries.summarise_order(deps, early)
     assert (is_first(database, early), is_first(database, late)) == (True, False)
     assert "displaced" not in database.get(claim["_id"])
@@ -152,6 +155,36 @@ def test_an_order_that_gives_way_before_its_summary_is_written_is_not_the_first(
     assert (is_first(database, early), is_first(database, late)) == (True, False)
 
 
+def test_the_order_that_gives_way_does_so_also_where_a_node_does_not_list_it(
+    shop: Shop, deps: Dependencies, database: Database, environment: dict[str, str], couch_url: str
+) -> None:
+    """It was left as it was, and both orders counted as the customer's first."""
+    name = secrets.token_hex(4)
+    late, early = f"{name}late", f"{name}early"
+    send(shop, [order(late, "2015-05-01T08:00:00Z", f"u-{name}")])
+    database.delete(first_order_key(f"useru-{name}"), claim_of(database, name)["_rev"])
+    send(shop, [order(early, "2015-04-01T08:00:00Z", f"u-{name}")])
+    database.put({**claim_of(database, name), "displaced": [late]})
+    leave_undecided(database, early)
+    with listing_none_of(late, couch_url=couch_url) as url:
+        behind = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        with pytest.raises(OrderBehind):
+            summaries.summarise_order(behind, early)
+    assert claim_of(database, name)["displaced"] == [late]
+    summaries.summarise_order(deps, early)
+    assert (is_first(database, early), is_first(database, late)) == (True, False)
+
+
+def leave_undecided(database: Database, orderid: str) -> None:
+    """As a job leaves it that was killed before it wrote the summary."""
+    summary = database.get(f"order{orderid}:summary")
+    database.put({field: value for field, value in summary.items() if field != "first"})
+
+
+def claim_of(database: Database, name: str) -> Any:
+    return database.get(first_order_key(f"useru-{name}"))
+
+
 def test_of_jobs_that_run_at_once_one_finds_the_first(
     shop: Shop, deps: Dependencies, database: Database
 ) -> None:
@@ -170,7 +203,7 @@ def test_replicas_that_chose_two_orders_agree_on_the_earlier(
     send(shop, [order(f"{name}{n}", f"2015-07-0{n}T08:00:00Z", f"u-{name}") for n in (1, 2)])
     for n in (1, 2):
         summaries.summarise_order(deps, f"{name}{n}")
-    claim = database.get(first_order_key(f"useru-{name}"))
+    claim = claim_of(database, name)
     other = {**claim, "orderid": f"{name}2", "paid": "2015-07-02T08:00:00.000Z", "_rev": "9-" + "f" * 32}
     body = {"docs": [other], "new_edits": False}
     server.client.call("post_bulk_docs", db=database.name, bulk_docs=body)

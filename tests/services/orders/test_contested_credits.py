@@ -23,30 +23,55 @@ from tests.people import Person
 from tests.services.orders.conftest import Shop, checkout
 from tests.services.orders.crashes import checkout_that_dies
 from tests.services.orders.gift_cards import card_of, issued, left_on
+from tests.services.orders.lagging import listing_none_of
 from tests.services.orders.test_contested_uses import EARLIER, left_beside
 from tests.waiting import settles
 
 
-def test_a_card_that_a_paid_order_emptied_pays_no_order_that_died_beside_it(
+@dataclass
+class Emptied:
+    """A card that paid an order whole, and the refused entry of another one, which died, beside that order's, as the one that is shown."""
+
+    card: dict[str, Any]
+    product: str
+    paid: str
+    died: str
+    key: str
+    """Under which the one that died is sent again."""
+
+
+@pytest.fixture
+def emptied(
     shop: Shop, customer: Person, environment: dict[str, str], deps: Dependencies, database: Database
-) -> None:
+) -> Emptied:
     card, product = issued(shop, 1500), shop.product(price=1250, delivery=250, stock=9)
     key, body = secrets.token_hex(8), checkout({product: 1}, gift_cards=[card["code"]])
     died = checkout_that_dies(environment, customer.userid, key, body, "intent")
-    assert shop.order(customer, {product: 1}, gift_cards=[card["code"]]).status_code == 201
+    paid = shop.placed(customer, {product: 1}, gift_cards=[card["code"]])["orderid"]
     assert left_on(shop, card) == 0
+    beside(database, spent_by(database, deps, died), died, EARLIER)
+    return Emptied(card, product, paid, died, key)
 
-    (credit,) = credits_of(deps.orders.order(died).order)
-    spent = database.get(key_of(credit).entry_id(2))
-    refused = {**spent, "orderid": died, "reference": died, "mark": "0", "date": EARLIER}
-    del refused["_rev"]
-    left_beside(database, refused, {"start": 1, "ids": ["f" * 32]})
+
+def test_a_card_that_a_paid_order_emptied_pays_no_order_that_died_beside_it(
+    shop: Shop, customer: Person, deps: Dependencies, emptied: Emptied
+) -> None:
     settles(lambda: settle_conflicts(deps) > 0)
-
-    assert left_on(shop, card) == 0
-    again = shop.order(customer, {product: 1}, key, gift_cards=[card["code"]])
+    assert left_on(shop, emptied.card) == 0
+    again = shop.order(customer, {emptied.product: 1}, emptied.key, gift_cards=[emptied.card["code"]])
     assert (again.status_code, again.json()["code"]) == (409, "balance_spent"), again.text
-    assert left_on(shop, card) == 0
+    assert left_on(shop, emptied.card) == 0
+
+
+def test_no_node_that_does_not_list_a_paid_order_yet_gives_its_money_back_to_the_card(
+    shop: Shop, environment: dict[str, str], deps: Dependencies, couch_url: str, emptied: Emptied
+) -> None:
+    """That there is no such order was believed of one node's list: the card had the money again, and the buyer the goods."""
+    with listing_none_of(emptied.paid, emptied.died, couch_url=couch_url) as url:
+        behind = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        assert settle_conflicts(behind) == 0
+    settles(lambda: settle_conflicts(deps) > 0)
+    assert left_on(shop, emptied.card) == 0
 
 
 def spent_by(database: Database, deps: Dependencies, orderid: str) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def place_order(deps: Dependencies, buyer: Buyer, key: str, body: dict[str, Any]
     """Places the order that `body` asks for, once per key. `body`: items, address or address_id, payment, expected_total.
 
     Raises OutOfStock, PriceChanged, PaymentDeclined, KeyReused, Invalid, or Unavailable; after the last the same
-    key may be sent again.
+    key may be sent again. It finds the order, places it, or raises AttemptClosed where the attempt was given up meanwhile: nothing is
+    charged then, and a new key orders anew.
     """
     checkout = Checkout(deps, OrderDocuments([]), Request(buyer, key, body))
     state = run(checkout, ENTRIES["request"])

@@ -250,9 +250,12 @@ def _other_variants(deps: Dependencies, doc: Product, product: Checked, date: st
     present = skus_of(doc) or [productid]
     added = [sku for sku in own_skus(content) if sku not in present]
     if added:
-        with deps.locks.hold(*(f"create:{sku}" for sku in added)) as acquired:
+        with deps.locks.hold(*(f"create:{sku}" for sku in added), wait=_LOCK_WAIT_SECONDS) as acquired:
             if not acquired:
-                raise Conflict(f"Somebody else is giving away one of the SKUs of {productid}; try again.")
+                raise Unavailable(
+                    f"One of the new SKUs of {productid} is just being given to a product; try again shortly.",
+                    retry_after=2,
+                )
             claim(deps, productid, added)
     opened = {sku: level for sku, level in product.stocks.items() if sku not in present}
     here = Checked(content | {"taxonomy": doc["taxonomy"]}, None, opened)

@@ -128,7 +128,6 @@ TEXTS: Final = (
     _("The stock of %(productid)s is changing too fast just now; try again."),
     _("The stock of %(productid)s is being moved; try again."),
     _("Product %(productid)s is changing too often just now; try again."),
-    _("Somebody else is giving away one of the SKUs of %(productid)s; try again."),
     _("It changed since you read it: read it again, then repeat the change."),
     _("It changed since you read it: read it again, then repeat."),
     _("A price may be %(count)s minor units."),

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
+import requests
 
 from services.products.actions import skus
 from services.products.actions.stock import Line
@@ -184,12 +185,31 @@ def test_two_in_one_file_or_at_once_do_not_get_one_sku(shop: Shop):
     assert (outcome["created"], [each["code"] for each in outcome["failed"]]) == (1, ["sku_taken"])
     for each in rivals[2:]:
         each["variants"][0]["sku"] = "wanted-too"
+
+    def created(body: dict[str, Any]) -> int:
+        while (answer := shop.admin("POST", "/v1/products", body)).status == 503:
+            assert answer.headers["Retry-After"] == "2"
+        return answer.status
+
     with ThreadPoolExecutor(6) as together:
-        statuses = list(
-            together.map(lambda body: shop.admin("POST", "/v1/products", body).status, rivals[2:])
-        )
-    assert statuses.count(201) == 1
-    assert set(statuses) == {201, 409}
+        statuses = list(together.map(created, rivals[2:]))
+    assert sorted(statuses) == [201, *[409] * 5]
+
+
+def test_a_sku_that_is_just_being_given_away_is_waited_for(shop: Shop, deps: Dependencies):
+    """It was 409 at once, also where the one who gave it away had died."""
+    shop.load([shirt("later")])
+    added = {"sku": "later-S-green", "options": {"Size": "S", "Colour": "green"}, "stock": 1}
+    changed = shop.ok("/v1/products/later")
+    changed["options"][1]["values"].append("green")
+    changed["variants"].append(added)
+    with deps.locks.hold("create:later-S-green", lease=30) as acquired:
+        assert acquired
+        busy = requests.put(f"{shop.url}/v1/products/later", json=changed, headers=token(*ADMIN), timeout=30)
+    assert (busy.status_code, busy.headers.get("Retry-After")) == (503, "2"), busy.text
+    with deps.locks.hold("create:later-S-green", lease=0.5):
+        assert shop.admin("PUT", "/v1/products/later", changed).status == 200
+    assert level(shop, "later", "later-S-green") == 1
 
 
 def test_a_claim_that_a_crash_left_behind_is_taken_over(shop: Shop, deps: Dependencies):

@@ -54,7 +54,7 @@ test-faults: setup ## processes killed, databases away, Redis emptied
 	@$(PYTEST) -m faults -n $(SUITE_WORKERS) $(BY_FILE)
 
 test-load: setup ## large imports and long histories
-	@$(PYTEST) -m load
+	@$(PYTEST) -m load -n $(SUITE_WORKERS) $(BY_FILE)
 
 test-sync: setup $(VENV)/sync/installed ## PouchDB in Node against /v1/users/me/sync (needs node and npm)
 	@$(PYTEST) -m sync

@@ -53,23 +53,25 @@ def anonymise(deps: Dependencies, userid: str, email: str = "") -> int:
     Raises ProviderUnavailable: the worker goes on with it.
     """
     forget_customers(deps, userid)
-    changed, moment = 0, timestamp()
+    changed: set[str] = set()
+    moment = timestamp()
     while named := deps.orders.personal_documents(userid, limit=PAGE):
         named = _without_drafts(deps, named)
         forget_customer_uses(deps, _orderids_of(named))
         _forget_credit_notes(deps, _orderids_of(named), moment)
         deps.dead_letters.forget(_orderids_of(named), moment)
         deps.orders.overwrite_personal([erased(doc, moment) for doc in named])
-        changed += sum(doc["type"] == CUSTOMER.name for doc in named)
-    changed += anonymise_guest(deps, email) if email else 0
+        changed.update(doc["orderid"] for doc in named if doc["type"] == CUSTOMER.name)
+    of_guest = anonymise_guest(deps, email) if email else 0
     deps.orders.compact()
-    return changed
+    return len(changed) + of_guest
 
 
 def anonymise_guest(deps: Dependencies, email: str) -> int:
     """The same for the orders that guests made with this e-mail, and who got others' gift cards with it; it is the whole erasure of somebody
     without an account. Raises OrderBehind: ask again."""
-    changed, moment = 0, timestamp()
+    changed: set[str] = set()
+    moment = timestamp()
     while customers := deps.orders.personal_documents(guest_key(email), limit=PAGE):
         orderids = _orderids_of(_without_drafts(deps, customers))
         forget_customer_uses(deps, orderids)
@@ -84,13 +86,13 @@ def anonymise_guest(deps: Dependencies, email: str) -> int:
             named = [erased(doc, moment, first) for doc in personal(found.documents)]
             deps.orders.overwrite_personal(named[:-1])
             deps.orders.overwrite_personal(named[-1:])
-        changed += len(orderids)
+        changed.update(orderids)
     while sent := deps.orders.personal_documents(recipient_key(email), limit=PAGE):
         deps.orders.overwrite_personal([without_recipient(doc, moment) for doc in sent])
-        changed += len(sent)
+        changed.update(doc["_id"] for doc in sent)
     forget_guest(deps.summaries, email)
     deps.orders.compact()
-    return changed
+    return len(changed)
 
 
 def _without_drafts(deps: Dependencies, named: Sequence[Document]) -> list[Document]:

@@ -24,6 +24,7 @@ from shared.couch import Database
 from shared.errors import Unavailable
 from shared.settings import load
 from tests.forwarding import cut_off, forwarding
+from tests.patience import patient
 from tests.people import ADDRESS, Person
 from tests.services.orders.conftest import Shop, calls, checkout, clone, insisting
 from tests.services.orders.crashes import STEPS, checkout_that_dies
@@ -325,7 +326,8 @@ def test_a_limit_is_raised_lowered_and_of_a_large_one_slots_follow(
 
     def limit(number: int) -> None:
         holds(lambda: used(shop, made) == number - 1)
-        assert shop.admin.put(path, json=content | {"limit": number}, timeout=30).ok
+        changed = content | {"limit": number}
+        assert patient(lambda: shop.admin.put(path, json=changed, timeout=30)).ok
         if not database.has_one_copy:
             time.sleep(
                 MAX_AGE_SECONDS + 1

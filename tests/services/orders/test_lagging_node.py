@@ -12,6 +12,10 @@ import orjson
 import pytest
 import requests
 
+from services.orders.actions import privacy
+from services.orders.dependencies import open_dependencies
+from services.orders.settings import Settings
+from shared.settings import load
 from tests.forwarding import Forward, Response, as_one_of_three, forwarding
 from tests.services.orders.conftest import Shop, insisting
 from tests.services.orders.test_gift_cards import issued, left_on
@@ -101,6 +105,25 @@ def test_a_guest_of_whom_the_node_has_only_a_part_is_handed_out_and_erased_later
     assert (found["orderid"], found["email"]) == (orderid, guest["email"])
     assert shop.post(shop.admin, "/v1/admin/guests/erasure", guest).json() == {"orders": 1}
     assert shop.post(shop.admin, "/v1/admin/guests/export", guest).json()["items"] == []
+
+
+def test_an_order_that_an_index_lists_after_its_erasure_is_counted_once(
+    shop: Shop, couch_url: str, environment: dict[str, str]
+) -> None:
+    """It was told as two, and the desk said so."""
+    email, listed = f"guest{secrets.token_hex(5)}@example.com", list[Response]()
+    shop.placed(requests.Session(), {shop.product(): 1}, email=email)
+
+    def answer(method: str, path: str, body: bytes, forward: Forward) -> Response:
+        if "/_view/personal" not in path:
+            return forward()
+        listed.append(listed[0] if len(listed) == 1 else forward())
+        return listed[-1]
+
+    with forwarding(couch_url, answer) as url:
+        deps = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        assert privacy.anonymise_guest(deps, email) == 1
+    assert len(listed) > 2
 
 
 def test_the_desk_reads_a_card_that_its_node_has_not_got_yet(shop: Shop, behind: str) -> None:

@@ -166,6 +166,13 @@ def calls(answer: requests.Response) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
+def one_list(deps: JobDependencies) -> dict[str, int]:
+    """The database calls of a request that lists what there is of a person who has just written something: on a cluster, where a list is one
+    node's copy, that is read as well."""
+    return {"partition": 1, "global": 0, "read": 0 if deps.store.database.has_one_copy else 1, "write": 0}
+
+
+@pytest.fixture(scope="module")
 def holds(deps: JobDependencies) -> Holds:
     """holds(look) checks: at once where each document has one copy; on a cluster, where a list is one node's copy, within a minute."""
     return holding(at_once=deps.store.database.has_one_copy)

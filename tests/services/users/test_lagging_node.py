@@ -79,6 +79,18 @@ def behind(node_url: str, users_url: str, service: Any) -> str:
     return service("users", COUCH_URL=node_url, ARGON2_MEMORY_KIB="64", ARGON2_PASSES="1")
 
 
+@pytest.fixture
+def forget(environment: dict[str, str]) -> Callable[[], None]:
+    """forget() makes what was written of people long ago: what is not is read as most nodes have it, so that nobody is behind with it."""
+    redis = Redis.from_url(environment["REDIS_URL"])
+
+    def forgotten() -> None:
+        for key in redis.scan_iter("*users:written*"):
+            redis.delete(key)
+
+    return forgotten
+
+
 def put_beside(
     couch_url: str, path: str, ours: dict[str, Any], theirs: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
@@ -146,7 +158,7 @@ def test_a_change_of_one_version_that_too_few_nodes_took_is_not_told_as_made(
 
 
 def test_an_account_that_a_node_does_not_list_yet_is_behind_and_not_closed(
-    admin, person, behind, node, environment
+    admin, person, behind, node, environment, forget
 ):
     ann = person()
     path = f"/v1/admin/customers/{ann.userid}"
@@ -158,6 +170,7 @@ def test_an_account_that_a_node_does_not_list_yet_is_behind_and_not_closed(
         lambda base: Api(base, admin.token).get(path),
         lambda base: Api(base, headers=service).get(f"/v1/internal/users/{ann.userid}/checkout"),
     ]
+    forget()
     node.lags = True
     answers = [ask(behind) for ask in asked]
     nobodys = Api(behind, admin.token).get(f"/v1/admin/customers/{'0' * 26}")
@@ -168,11 +181,14 @@ def test_an_account_that_a_node_does_not_list_yet_is_behind_and_not_closed(
     assert Api(behind, ann.token).get("/v1/users/me").status_code == 200
 
 
-def test_an_address_that_a_node_does_not_list_yet_can_be_ordered_to(person, behind, node, environment):
+def test_an_address_that_a_node_does_not_list_yet_can_be_ordered_to(
+    person, behind, node, environment, forget
+):
     ann = person()
     address = ann.post("/v1/users/me/addresses", MILL).json()["id"]
     service = Api(behind, headers={"Authorization": f"Service {environment['SERVICE_SECRET']}"})
     path = f"/v1/internal/users/{ann.userid}/checkout"
+    forget()
     node.lags, node.lacks = True, f":delivery{address}"
     named, other = (service.get(path, params={"address_id": each}) for each in (address, "none"))
     node.lags, node.lacks = False, ":auth"
@@ -219,11 +235,12 @@ def test_what_somebody_has_just_written_is_listed_as_most_nodes_have_it(person, 
     node.were = {}
 
 
-def test_a_device_is_not_told_that_what_the_node_does_not_list_yet_is_gone(person, behind, node):
+def test_a_device_is_not_told_that_what_the_node_does_not_list_yet_is_gone(person, behind, node, forget):
     ann = person()
     address = ann.post("/v1/users/me/addresses", MILL).json()["id"]
     device = Api(behind, ann.token)
     told, since = pull(device)
+    forget()
     node.lags, node.lacks = True, f":delivery{address}"
     refused = device.get(f"{SYNC}/_changes", params={"since": since})
     pushed = device.post(f"{SYNC}/_bulk_docs", {"docs": [{"_id": "preferences", "type": "preferences"}]})
@@ -244,7 +261,7 @@ def with_row(new: Response, old: Response, ending: str) -> Response:
     return new[0], new[1], orjson.dumps({**found, "rows": rows})
 
 
-def test_a_device_is_not_told_what_was_before_nor_that_a_revision_is_missing(person, behind, node):
+def test_a_device_is_not_told_what_was_before_nor_that_a_revision_is_missing(person, behind, node, forget):
     """The list shows a document as it was, of an account whose last state it has; and all as it was before a revision was told."""
     ann = person()
     device = Api(behind, ann.token)
@@ -252,6 +269,7 @@ def test_a_device_is_not_told_what_was_before_nor_that_a_revision_is_missing(per
     [(path, old)] = [each for each in node.shown.items() if ann.userid in each[0]]
     ann.patch("/v1/users/me", {"name": "Anna"})
     [changed], since = pull(device, before)
+    forget()
     node.were = {path: with_row(node.shown[path], old, ":auth")}
     answer = device.get(f"{SYNC}/_changes", params={"since": since})
     assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "1")

@@ -9,6 +9,7 @@ from services.products.actions.bulk_edit import bulk_edit
 from services.products.rules.bulk_edit import BulkEdit
 from shared.clock import timestamp
 from tests.services.products.conftest import ADMIN, Answer, Shop, open_as_worker, product, token
+from tests.waiting import Holds
 
 STAFF = token(*ADMIN)
 SIZES = {
@@ -33,17 +34,17 @@ def edit(shop: Shop, productids: list[str], key: str = "", **change: Any) -> Ans
     return shop.admin("POST", "/v1/admin/products/bulk-edit", {"productids": productids, **change}, **headers)
 
 
-def test_statuses_change_and_what_failed_is_reported(shop: Shop) -> None:
+def test_statuses_change_and_what_failed_is_reported(shop: Shop, holds: Holds) -> None:
     answer = edit(shop, ["cup1", "cup2", "nothing"], status="archived").json
     assert (answer["changed"], answer["unchanged"]) == (2, 0)
     assert [(each["productid"], each["code"]) for each in answer["failed"]] == [
         ("nothing", "no_such_product")
     ]
-    assert shop.get("/v1/products/cup1").status == 404
+    holds(lambda: shop.get("/v1/products/cup1").status == 404)
     assert shop.get("/v1/products/cup3").status == 200
     again = edit(shop, ["cup1", "cup3"], status="active").json
     assert (again["changed"], again["unchanged"]) == (1, 1)
-    assert shop.get("/v1/products/cup1").status == 200
+    holds(lambda: shop.get("/v1/products/cup1").status == 200)
 
 
 def test_prices_change_by_percent_with_their_history(shop: Shop) -> None:

@@ -56,11 +56,15 @@ def forget_guest(store: SummaryStore, email: str) -> None:
 
 
 def settle(store: SummaryStore, leaves: Sequence[FirstOrder]) -> int:
-    """Of several revisions of a claim the one with the earliest order stays; how many went."""
-    stays, *going = sorted(leaves, key=lambda leaf: (leaf["paid"], leaf["orderid"]))
+    """Of several revisions of a claim the one with the earliest order stays; how many went. Raises OrderBehind while there is still something
+    to settle, so that the next one says of each order whether it is the first."""
+    _, *going = sorted(leaves, key=lambda leaf: (leaf["paid"], leaf["orderid"]))
+    orderids = {leaf["orderid"] for leaf in leaves}
+    for orderid in orderids:
+        store.order(orderid)
     for leaf in going:
         store.remove(leaf)
-    for orderid in {leaf["orderid"] for leaf in leaves}:
+    for orderid in orderids:
         restate(store, orderid)
     return len(going)
 

@@ -196,25 +196,42 @@ def test_of_jobs_that_run_at_once_one_finds_the_first(
     assert [is_first(database, orderid) for orderid in ids] == [True, *[False] * 5]
 
 
-def test_replicas_that_chose_two_orders_agree_on_the_earlier(
-    shop: Shop, deps: Dependencies, server: Server, database: Database
-) -> None:
+@pytest.fixture
+def chosen(shop: Shop, deps: Dependencies, server: Server, database: Database) -> str:
+    """What the ids of two orders begin with that two replicas chose as one customer's first: the first one is, the other's summary says it is."""
     name = secrets.token_hex(4)
     send(shop, [order(f"{name}{n}", f"2015-07-0{n}T08:00:00Z", f"u-{name}") for n in (1, 2)])
     for n in (1, 2):
         summaries.summarise_order(deps, f"{name}{n}")
+    database.put({**database.get(f"order{name}2:summary"), "first": True})
     claim = claim_of(database, name)
     other = {**claim, "orderid": f"{name}2", "paid": "2015-07-02T08:00:00.000Z", "_rev": "9-" + "f" * 32}
     body = {"docs": [other], "new_edits": False}
     server.client.call("post_bulk_docs", db=database.name, bulk_docs=body)
-    eventually(
-        lambda: (
-            conflicts.settle_conflicts(deps)
-            or len(database.get(claim["_id"], conflicts=True).get("_conflicts", [])) == 0
-        )
-    )
-    assert database.get(claim["_id"])["orderid"] == f"{name}1"
-    assert [is_first(database, f"{name}{n}") for n in (1, 2)] == [True, False]
+    return name
+
+
+def leaves_of(database: Database, name: str) -> int:
+    return 1 + len(database.get(first_order_key(f"useru-{name}"), conflicts=True).get("_conflicts", []))
+
+
+def test_replicas_that_chose_two_orders_agree_on_the_earlier(
+    deps: Dependencies, database: Database, chosen: str
+) -> None:
+    eventually(lambda: conflicts.settle_conflicts(deps) or leaves_of(database, chosen) == 1)
+    assert claim_of(database, chosen)["orderid"] == f"{chosen}1"
+    assert [is_first(database, f"{chosen}{n}") for n in (1, 2)] == [True, False]
+
+
+def test_they_do_so_once_a_node_is_asked_that_lists_both(
+    deps: Dependencies, database: Database, environment: dict[str, str], couch_url: str, chosen: str
+) -> None:
+    with listing_none_of(f"{chosen}2", couch_url=couch_url) as url:
+        behind = open_dependencies(load(Settings, environment | {"COUCH_URL": url}))
+        assert conflicts.settle_conflicts(behind) == 0
+    assert leaves_of(database, chosen) == 2
+    eventually(lambda: conflicts.settle_conflicts(deps) or leaves_of(database, chosen) == 1)
+    assert [is_first(database, f"{chosen}{n}") for n in (1, 2)] == [True, False]
 
 
 def test_months_say_what_new_and_returning_customers_brought(shop: Shop, deps: Dependencies) -> None:

@@ -14,9 +14,12 @@ from tests.services.products.conftest import Neighbours, Shop, eventually, produ
 
 @dataclass
 class Node:
-    """In front of the database, one of three. While it `lags`, it lists no category's description, and answers views as it did."""
+    """In front of the database, one of three. While it `lags`, it lists no category's description, and answers views as it did; and
+    of its next lists of a partition so many lack what ends with `lacks`."""
 
     lags: bool = False
+    lacks: str = ""
+    lists: int = 0
     listed: dict[tuple[str, bytes], Response] = field(default_factory=dict)
 
     def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
@@ -29,6 +32,11 @@ class Node:
         content = as_one_of_three(method, path, content)
         if self.lags and "categories/_all_docs" in path:
             content = orjson.dumps({**orjson.loads(content), "rows": []})
+        if self.lists and "/_partition/" in path and "/_all_docs" in path:
+            self.lists -= 1
+            found = orjson.loads(content)
+            rows = [row for row in found["rows"] if not row["id"].endswith(self.lacks)]
+            content = orjson.dumps({**found, "rows": rows})
         return status, headers, content
 
 
@@ -92,6 +100,29 @@ def test_staff_see_what_they_have_just_saved_at_a_node_that_is_behind(shop: Shop
         assert shop.admin("GET", path).json["taxonomy"] == ["Falconry", "Leather"]
     finally:
         node.lags = False
+
+
+def test_the_stock_that_is_shown_is_what_was_just_written_at_a_node_that_is_behind(shop: Shop, node: Node):
+    """It was what the node's list had, until the worker added it up."""
+    assert shop.load([product("perch", taxonomy=["Falconry", "Perches"], stock=10)])["created"] == 1
+    node.lacks, node.lists = ":stock:000000002", 100
+    changed = shop.admin("POST", "/v1/products/perch/stock", {"reason": "given away", "delta": -7})
+    node.lists = 0
+    assert changed.status == 201, changed.body
+    assert shop.ok("/v1/products/perch")["stock"] == 3
+
+
+def test_stock_that_is_counted_twice_at_a_node_that_is_behind_is_what_was_counted_last(
+    shop: Shop, node: Node
+):
+    """Of ten that were counted as five, and then as six, one was left: the second count took off what the first one had."""
+    assert shop.load([product("bell", taxonomy=["Falconry", "Bells"], stock=10)])["created"] == 1
+    node.lacks = ":stock:000000002"
+    for counted, node.lists in ((5, 0), (6, 1)):
+        body = {"changes": [{"sku": "bell", "level": counted}], "reason": "counted"}
+        answer = shop.admin("POST", "/v1/admin/products/stock", body)
+        assert (answer.status, answer.json["failed"]) == (200, []), answer.body
+    assert shop.ok("/v1/products/bell")["stock"] == 6
 
 
 @pytest.mark.parametrize("make", ["imported", "saved"])

@@ -126,7 +126,7 @@ def open_stocks(deps: Dependencies, lines: Sequence[Line], date: str) -> None:
 def _open_stock(deps: Dependencies, line: Line, date: str) -> None:
     """The chain is there already: of an earlier product, perhaps of one that was moved."""
     move_stock(deps, line, line, date)
-    _, head = deps.ledger.end(line)
+    _, head = deps.ledger.known_end(line)
     if head.level != line.quantity:
         deps.ledger.append(line, line.quantity - head.level, ledger.CREATED, time_ordered_id(), date)
 

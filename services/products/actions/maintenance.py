@@ -104,7 +104,9 @@ def refresh_stock(deps: Dependencies, counted: Mapping[str, Iterable[Line]]) -> 
 
     def made_fresh(docs: Sequence[Product]) -> list[Product]:
         return [
-            _with_levels(doc, {line.name: deps.ledger.level_now(line) for line in counted[doc["_id"]]})
+            _with_levels(
+                doc, {line.name: deps.ledger.known_end(line)[1].level for line in counted[doc["_id"]]}
+            )
             for doc in docs
         ]
 

@@ -90,7 +90,7 @@ def _change(
 def _level_when_counted(deps: Dependencies, line: Line, counted_at: str) -> int:
     """What is sold between the counting and its entry is no difference. What waits for goods lies on no shelf to be counted."""
     if not counted_at:
-        return max(deps.ledger.level_now(line), 0)
+        return max(deps.ledger.known_end(line)[1].level, 0)
     level = deps.ledger.level_at(line, counted_at)
     if level is None:
         raise CountedBefore("Count it again: at that time it had no stock in its category.")

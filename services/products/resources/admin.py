@@ -109,7 +109,7 @@ def stock(args: dict[str, Any], productid: str) -> Response:
     """The exact level and the last hundred movements; `sku` says of which variant, unless the path does"""
     product = catalogue.current_one(dependencies(), productid)
     line = stock_acts.line_for(product, productid, args["sku"])
-    line, head = dependencies().ledger.end(line)
+    line, head = dependencies().ledger.known_end(line)
     return json_answer(_counted(line, head.level, dependencies().ledger.movements(line, 100)))
 
 

@@ -119,14 +119,14 @@ class Ledger:
             self.open_moved(leaves[0], line)
         raise being_moved(line)
 
-    def level_now(self, line: Line) -> int:
-        """What is left by the end of the chain; by what somebody remembers of it where the asked node of a cluster lacks the last movements. As
-        costly as `end`."""
+    def known_end(self, line: Line) -> tuple[Line, Head]:
+        """The same, as somebody remembers it where the asked node of a cluster lacks the last movements: for who tells the level, or works out
+        how far it is from another. As costly as `end`."""
         place, head = self.end(line)
         if self._database.has_one_copy:
-            return head.level
+            return place, head
         known = self.cached_heads([place]).get(place, head)
-        return known.level if known.slot > head.slot else head.level
+        return place, known if known.slot > head.slot else head
 
     def open_moved(self, closing: Movement, line: Line) -> None:
         """Opens the chain that `closing` leads to with what it took along, once, by the first who needs it."""

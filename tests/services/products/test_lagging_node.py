@@ -107,8 +107,9 @@ def test_the_stock_that_is_shown_is_what_was_just_written_at_a_node_that_is_behi
     assert shop.load([product("perch", taxonomy=["Falconry", "Perches"], stock=10)])["created"] == 1
     node.lacks, node.lists = ":stock:000000002", 100
     changed = shop.admin("POST", "/v1/products/perch/stock", {"reason": "given away", "delta": -7})
-    node.lists = 0
     assert changed.status == 201, changed.body
+    assert shop.admin("GET", "/v1/products/perch/stock").json["stock"] == 3
+    node.lists = 0
     assert shop.ok("/v1/products/perch")["stock"] == 3
 
 

@@ -60,7 +60,10 @@ def test_a_customer_buys_a_variant_in_euros(
     expect(page.locator(".ticket.large")).to_contain_text("£")
     choose_euros(page)
     expect(page.locator(".ticket.large")).to_have_text(f"from {euros(jumper['prices']['EUR'])}")
-    page.get_by_role("group", name="Size").get_by_role("link", name=size, exact=True).click()
+    sizes = page.get_by_role("group", name="Size")
+    sizes.get_by_role("link", name=size, exact=True).click()
+    # A colour's link leads to the size that is shown.
+    expect(sizes.locator("[aria-current=true]")).to_contain_text(size)
     page.get_by_role("group", name="Colour").get_by_role("link", name=colour).click()
     page.wait_for_url(f"**/product/{wanted['sku']}")
     expect(page.locator(".ticket.large")).to_have_text(price)

@@ -43,7 +43,10 @@ def test_a_customer_chooses_size_and_colour_and_buys(visit: Visit, shirt: dict, 
     page.goto(f"/product/{shirt['productid']}")
     expect(page.get_by_text("Choose size and colour")).to_be_visible()
     expect(page.get_by_role("button", name="Add to basket")).to_have_count(0)
-    page.get_by_role("group", name="Size").get_by_role("link", name=size, exact=True).click()
+    sizes = page.get_by_role("group", name="Size")
+    sizes.get_by_role("link", name=size, exact=True).click()
+    # A colour's link leads to the size that is shown.
+    expect(sizes.locator("[aria-current=true]")).to_contain_text(size)
     page.get_by_role("group", name="Colour").get_by_role("link", name=colour).click()
     page.wait_for_url(f"**/product/{wanted['sku']}")
     chosen = page.locator("[aria-current=true].choice-value")

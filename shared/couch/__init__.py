@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .changes import Change, Changes
     from .copies import altered
-    from .database import HIGHEST_KEY, AcrossPartitions, Database, Partition, Written
+    from .database import HIGHEST_KEY, AcrossPartitions, Database, Partition
     from .documents import (
         DeclaredType,
         Doc,
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from .server import Server
     from .staleness import StaleRows
     from .tally import Tally, counting, start_counting
+    from .written import Written
 
 __all__ = [
     "HIGHEST_KEY",
@@ -146,7 +147,6 @@ _MODULES = {
         "AcrossPartitions",
         "Database",
         "Partition",
-        "Written",
     ),
     "documents": (
         "DeclaredType",
@@ -217,6 +217,7 @@ _MODULES = {
         "counting",
         "start_counting",
     ),
+    "written": ("Written",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -28,7 +28,7 @@ from .shards import partition_of_each
 from .staleness import StaleReads
 from .tally import counting
 
-NOUVEAU_HEADERS = {"Accept": "application/json", "Content-Type": "application/json"}
+JSON_HEADERS = {"Accept": "application/json", "Content-Type": "application/json"}
 
 
 class Client:
@@ -146,16 +146,30 @@ class Client:
         SearchUnavailable while Nouveau is away."""
         partition = f"/_partition/{quote(at['partition_key'], safe='')}" if "partition_key" in at else ""
         path = f"/{quote(at['db'], safe='')}{partition}/_design/{quote(ddoc, safe='')}/_nouveau/{quote(index, safe='')}"
-        request = self.sdk.prepare_request("POST", path, headers=NOUVEAU_HEADERS, data=body)
+        request = self.sdk.prepare_request("POST", path, headers=JSON_HEADERS, data=body)
         with self.search_engine.asked():
             return self._sent(
                 lambda: self.sdk.send(request, all_headers=False, **options), "nouveau"
             ).get_result()
 
+    def revisions(self, db: str, docid: str, nodes: int, **options: Any) -> Any:
+        """`_bulk_get` of a document that so many nodes are to answer, as far as they are there: the SDK's operation cannot say it. `options`
+        are the SDK's."""
+        request = self.sdk.prepare_request(
+            "POST",
+            f"/{quote(db, safe='')}/_bulk_get",
+            headers=JSON_HEADERS,
+            params={"r": nodes},
+            data={"docs": [{"id": docid}]},
+        )
+        return self._sent(
+            lambda: self.sdk.send(request, all_headers=False, **options), "post_bulk_get"
+        ).get_result()
+
     def compact(self, db: str) -> bool:
         """Starts a compaction, which the SDK has no operation for; False when the server refuses to be asked."""
         path = f"/{quote(db, safe='')}/_compact"
-        request = self.sdk.prepare_request("POST", path, headers=NOUVEAU_HEADERS, data={})
+        request = self.sdk.prepare_request("POST", path, headers=JSON_HEADERS, data={})
         try:
             self._sent(lambda: self.sdk.send(request), "compact")
         except (DatabaseDenied, Forbidden, NoSuchDocument, QueryRefused):
@@ -164,7 +178,7 @@ class Client:
 
     def _analyze(self, seconds: float) -> None:
         body = {"analyzer": "standard", "text": "word"}
-        request = self.sdk.prepare_request("POST", "/_nouveau_analyze", headers=NOUVEAU_HEADERS, data=body)
+        request = self.sdk.prepare_request("POST", "/_nouveau_analyze", headers=JSON_HEADERS, data=body)
         with counting():
             self._sent(lambda: self.sdk.send(request, call_timeout=seconds), "nouveau_analyze")
 

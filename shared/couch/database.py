@@ -9,18 +9,23 @@ Errors are those of `errors`: NoSuchDocument, UpdateConflict, QueryRefused, Data
 import io
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
-from . import dialects
+from . import dialects, quorum
 from .changes import Changes
 from .changes import from_answer as changes_from_answer
 from .client import Client
 from .copies import altered
 from .documents import Doc, Document, Shapes, generation, without_revision
-from .errors import NoSuchDocument, NotPrepared, QueryRefused, TooFewNodes, UpdateConflict
-from .errors import from_row as error_from_row
+from .errors import (
+    DatabaseUnavailable,
+    NoSuchDocument,
+    NotPrepared,
+    QueryRefused,
+    TooFewNodes,
+    UpdateConflict,
+)
 from .indexes import FindIndex, View
 from .options import FindOptions, PageOptions, ViewOptions
 from .pages import Page, SearchPage, decode_cursor, encode_cursor
@@ -28,6 +33,7 @@ from .renaming import TypeNames
 from .search import SearchIndex, SearchQuery
 from .staleness import StaleRows
 from .tally import counting
+from .written import Written
 
 HIGHEST_STRING = "￰"
 _MANY_EXAMINED = "The number of documents examined is high"
@@ -36,26 +42,8 @@ PARTITION_ROWS = 2000
 """As many rows Cloudant gives to a partition query: it refuses one that asks for more, and leaves the rest out of one that names no limit
 (https://cloud.ibm.com/docs/Cloudant?topic=Cloudant-database-partitioning)."""
 _SDK_NAMES = {"start": "start_key", "end": "end_key"}
+ALL_NODES_SECONDS = 2
 HIGHEST_KEY: dict[str, Any] = {}
-
-
-@dataclass(frozen=True)
-class Written:
-    """What became of one document of a bulk write: a new `rev`, or an `error` (`conflict`, `forbidden`, ...) and its reason.
-
-    `accepted` says that fewer than a quorum of a cluster's nodes took it: it is stored, but it excludes nobody.
-    """
-
-    id: str
-    rev: str | None = None
-    error: str | None = None
-    reason: str | None = None
-    accepted: bool = False
-
-    def raise_if_refused(self) -> None:
-        """Raises what a write of it alone raises, unless it was taken or another writer was first (`conflict`)."""
-        if self.error not in (None, "conflict"):
-            raise error_from_row(self.id, str(self.error), self.reason)
 
 
 class Database:
@@ -97,7 +85,20 @@ class Database:
 
     def revisions_of_many(self, docids: Sequence[str]) -> dict[str, list[Doc]]:
         """What `revisions` says of each document that there is or was, in one call: one that was deleted has none. 1 read for each id."""
-        answer = self._client.call("post_bulk_get", db=self.name, docs=[{"id": docid} for docid in docids])
+        return self._read_revisions(
+            self._client.call("post_bulk_get", db=self.name, docs=[{"id": docid} for docid in docids])
+        )
+
+    def revisions_of_all_nodes(self, docid: str) -> list[Doc]:
+        """What `revisions` says, of each node that answers within ALL_NODES_SECONDS: also what one node alone has kept. 1 read, 2 where one
+        does not answer."""
+        try:
+            answer = self._client.revisions(self.name, docid, self.copies, call_timeout=ALL_NODES_SECONDS)
+        except DatabaseUnavailable:
+            return self.revisions(docid)
+        return self._read_revisions(answer).get(docid, [])
+
+    def _read_revisions(self, answer: Doc) -> dict[str, list[Doc]]:
         return {
             found["id"]: self._leaves([each["ok"] for each in found["docs"] if "ok" in each])
             for found in answer["results"]
@@ -127,10 +128,18 @@ class Database:
     def put(self, doc: Document, *, exclusive: bool = False) -> str:
         """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict.
 
-        With `exclusive` nobody else was told to have replaced the same revision: raises TooFewNodes when fewer than a quorum of a
+        On a cluster what replaces a revision is written by `quorum.put`: it is an UpdateConflict where another writer replaced that, too. Only
+        while too few nodes answer to tell, it is stored and excludes nobody.
+
+        With `exclusive` it is sent once, and nobody else was told to have replaced the same revision: raises TooFewNodes when fewer than a quorum of a
         cluster's nodes took it. It is stored then, but another writer's may be, too. And where it was sent again and refused, whose is stored
         is not looked up: the UpdateConflict is `resent`, for one node's copy would not say it.
         """
+        if not exclusive and _replaces(doc) and not self.has_one_copy:
+            try:
+                return quorum.put(self, doc)
+            except TooFewNodes as unsure:
+                return unsure.rev
         [stored] = self._type_names.stored([doc])
         try:
             answer = self._client.answer(
@@ -144,16 +153,24 @@ class Database:
             raise TooFewNodes(_revision(answer.get_result()))
         return _revision(answer.get_result())
 
-    def put_many(self, docs: Iterable[Document]) -> list[Written]:
-        """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer."""
-        stored = list(self._type_names.stored(list(docs)))
+    def put_many(self, docs: Iterable[Document], *, exclusive: bool = False) -> list[Written]:
+        """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer.
+
+        What replaces a revision is decided as by `put`: it is a `conflict` where another writer replaced it. With `exclusive` all is sent
+        once, and `accepted` is what too few nodes took of it.
+        """
+        docs = list(docs)
+        stored = list(self._type_names.stored(docs))
         rows = self._client.call("post_bulk_docs", db=self.name, bulk_docs={"docs": stored})
-        return [
+        written = [
             Written(
                 row["id"], row.get("rev"), row.get("error"), row.get("reason"), row.get("accepted", False)
             )
             for row in rows
         ]
+        if not exclusive and any(map(_replaces, docs)) and not self.has_one_copy:
+            return quorum.decide_each(self, docs, written)
+        return written
 
     def add_many(self, docs: Sequence[Document]) -> dict[str, str]:
         """Adds immutable documents that may be there already; {id: revision} of those. Raises UpdateConflict when one is there with other
@@ -251,6 +268,11 @@ class Database:
         if without_revision(stored) != without_revision(doc):
             raise conflict
         return str(stored["_rev"])
+
+
+def _replaces(doc: Document) -> bool:
+    """Whether a document is written in place of one, which it does not only delete."""
+    return "_rev" in doc and "_deleted" not in doc
 
 
 def _revision(answer: dict[str, Any]) -> str:

@@ -4,20 +4,45 @@ CouchDB answers 202 (`accepted`) when fewer took a write: another writer may hav
 conflict, may even be the one that the database shows later.
 """
 
+import random
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar, cast
+from dataclasses import replace
+from typing import Any, Final, Protocol, TypeVar, cast
 
-from .database import Database, Written
-from .documents import Doc, Document, without_revision
+from .documents import Doc, Document
 from .errors import DatabaseUnavailable, NoSuchDocument, TooFewNodes, UpdateConflict
+from .written import Written
 
 D = TypeVar("D", bound=Document)
 
-_TRIES = 10
+_TRIES: Final = 10
+_UNSURE_TRIES: Final = 2
+_SETTLING_SECONDS: Final = (0.03, 0.1)
+_UNKNOWN: Final = "Too few database nodes answer to know whose this is; try again."
 
 
-def put(database: Database, doc: Document) -> str:
+class Copied(Protocol):
+    """A database of whose documents several nodes may have copies: what is needed of `Database` here."""
+
+    @property
+    def has_one_copy(self) -> bool: ...
+
+    def get(self, docid: str, *, rev: str | None = None) -> Doc: ...
+
+    def revisions(self, docid: str) -> list[Doc]: ...
+
+    def revisions_of_all_nodes(self, docid: str) -> list[Doc]: ...
+
+    def put(self, doc: Document, *, exclusive: bool = False) -> str: ...
+
+    def put_many(self, docs: Iterable[Document], *, exclusive: bool = False) -> list[Written]: ...
+
+    def delete(self, docid: str, rev: str) -> None: ...
+
+
+def put(database: Copied, doc: Document) -> str:
     """Writes one document and returns its revision, as `try_put` does. Raises UpdateConflict where another writer has it."""
     rev = try_put(database, doc)
     if rev is None:
@@ -25,7 +50,7 @@ def put(database: Database, doc: Document) -> str:
     return rev
 
 
-def put_new(database: Database, docs: Sequence[Document]) -> list[Doc]:
+def put_new(database: Copied, docs: Sequence[Document]) -> list[Doc]:
     """Those of documents that are not there yet which are kept now, with their revisions; 1 write. The others are for `put`, one by one."""
     rows = database.put_many(docs)
     return [
@@ -33,42 +58,134 @@ def put_new(database: Database, docs: Sequence[Document]) -> list[Doc]:
     ]
 
 
-def try_put(database: Database, doc: Document) -> str | None:
+def try_put(database: Copied, doc: Document) -> str | None:
     """The revision of a document, or of what follows its `_rev`, where nobody else was told that theirs holds; None where another has it.
 
     What too few nodes took is written once more. While that does not help, raises DatabaseUnavailable; then, and where another writer has
     it, ours is left neither beside another's version nor as the only one where there was none before. 1 write, and reads and writes where
     a cluster did not take it at once.
     """
+    is_refused = False
     try:
         return database.put(doc, exclusive=True)
     except UpdateConflict as conflict:
         if database.has_one_copy:
             return None
-        if not conflict.extra.get("resent"):
-            _withdraw(database, doc, is_refused=True)
-            return None
+        is_refused = not conflict.extra.get("resent")
     except TooFewNodes:
         pass
+    return decide(database, doc, is_refused=is_refused)
+
+
+def decide(database: Copied, doc: Document, *, is_refused: bool) -> str | None:
+    """The revision of a write that a cluster refused at once (`is_refused`), or that too few nodes took, where it holds after all; None where
+    another writer's does, and ours is taken back then. Raises DatabaseUnavailable while that cannot be told."""
+    if "_rev" in doc:
+        rev = _decide_replacement(database, doc, is_refused=is_refused)
+        if rev is None:  # who reads it again at once would see what is about to be taken back, and follow it
+            time.sleep(random.uniform(*_SETTLING_SECONDS))
+        return rev
     known = None
     try:
-        known = confirm(database, doc["_id"], lambda leaf: without_revision(leaf) == without_revision(doc))
+        if not is_refused:
+            known = confirm(database, doc["_id"], _is_same_as(doc))
     finally:
         if known is None:
-            _withdraw(database, doc)
+            _withdraw(database, doc, is_refused=is_refused)
     return str(known["_rev"]) if known else None
 
 
-def _withdraw(database: Database, doc: Document, *, is_refused: bool = False) -> None:
+def decide_each(database: Copied, docs: Sequence[Document], written: Sequence[Written]) -> list[Written]:
+    """The rows of a `put_many`, where those that replaced a revision say what `try_put` says. Once too few nodes answer, the rest stays as it is."""
+    decided = list(written)
+    try:
+        for at, (doc, row) in enumerate(zip(docs, written, strict=True)):
+            if "_rev" not in doc or doc.get("_deleted") or not (row.accepted or row.error == "conflict"):
+                continue
+            rev = decide(database, doc, is_refused=not row.accepted)
+            error = None if rev else "conflict"
+            decided[at] = replace(row, rev=rev, error=error, accepted=False)
+    except DatabaseUnavailable:
+        pass
+    return decided
+
+
+def _withdraw(database: Copied, doc: Document, *, is_refused: bool) -> None:
     """Of what was refused at once only what one node kept beside another writer's is ours: alone it is the other's who wrote the same."""
-    leaves = database.revisions(doc["_id"])
-    if len(leaves) > 1 or not (is_refused or "_rev" in doc):
-        for leaf in leaves:
-            if without_revision(leaf) == without_revision(doc):
-                take_back(database, leaf["_id"], leaf["_rev"])
+    leaves = database.revisions_of_all_nodes(doc["_id"])
+    if len(leaves) > 1 or not is_refused:
+        for leaf in filter(_is_same_as(doc), leaves):
+            take_back(database, leaf["_id"], leaf["_rev"])
 
 
-def leaves_of(database: Database, doc: D) -> list[D]:
+def _decide_replacement(database: Copied, doc: Document, *, is_refused: bool) -> str | None:
+    """Of several writers of one version each may have one node, and none of them most. So those that are not shown give way, and the one
+    that is does where another stays: what is shown is read, and others write what follows it."""
+    is_own, has_met_others = _is_same_as(doc), not is_refused
+    for _ in range(_TRIES):
+        leaves = database.revisions_of_all_nodes(doc["_id"])
+        own = next(filter(is_own, leaves), None)
+        if own is None or (len(leaves) == 1 and not has_met_others):
+            return None  # alone it is the other's, who wrote the same
+        if len(leaves) == 1:
+            if known := confirm(database, doc["_id"], is_own):
+                return str(known["_rev"])
+        elif own is not leaves[0] or _give_way(database, leaves[1:]):
+            take_back(database, own["_id"], own["_rev"])
+            return None
+        has_met_others = True
+    raise DatabaseUnavailable(_UNKNOWN, retry_after=2)
+
+
+def _give_way(database: Copied, others: Sequence[Doc]) -> bool:
+    """Has most nodes take one of the others once more, as it is: the one that they had before, which its writer may have been told, or any.
+    Whether there still was one."""
+    refused: list[Doc] = []
+    for leaf in others:
+        try:
+            database.put(leaf, exclusive=True)
+        except UpdateConflict:
+            continue
+        except TooFewNodes as unsure:
+            refused.append({**leaf, "_rev": unsure.rev})
+            continue
+        break
+    else:
+        if not refused or not _is_spread(database, refused.pop(0)):
+            return False
+    for leaf in refused:
+        take_back(database, leaf["_id"], leaf["_rev"])
+    return True
+
+
+def _is_spread(database: Copied, leaf: Doc) -> bool:
+    """Has most nodes take what one of them took; False where its writer took it back. Raises DatabaseUnavailable."""
+    rev = leaf["_rev"]
+    for _ in range(_UNSURE_TRIES):
+        with suppress(NoSuchDocument):
+            database.get(leaf["_id"])  # gives each node what another has
+        try:
+            database.put({**leaf, "_rev": rev}, exclusive=True)
+        except UpdateConflict:
+            return False
+        except TooFewNodes as unsure:
+            rev = unsure.rev
+        else:
+            return True
+    raise TooFewNodes(rev)
+
+
+def _is_same_as(doc: Document) -> Callable[[Any], bool]:
+    """Whether a version says what this document does; its attachments, of which an answer has no more than the names, are left aside."""
+    content = _content(doc)
+    return lambda leaf: _content(leaf) == content
+
+
+def _content(doc: Document) -> Doc:
+    return {name: value for name, value in doc.items() if name not in ("_rev", "_attachments")}
+
+
+def leaves_of(database: Copied, doc: D) -> list[D]:
     """A document that was read with its `_conflicts`, and what lies beside it as far as that can be read. 1 read for each conflict."""
     found = [doc]
     for rev in doc.get("_conflicts", ()):
@@ -77,34 +194,40 @@ def leaves_of(database: Database, doc: D) -> list[D]:
     return found
 
 
-def confirm(database: Database, docid: str, is_own: Callable[[Any], bool]) -> Doc | None:
+def confirm(database: Copied, docid: str, is_own: Callable[[Any], bool]) -> Doc | None:
     """The document, where a refused write was our own, sent again after its answer was lost; None where it is another writer's.
 
     A node that is cut off answers of its own copy alone, and keeps what the others refuse. So what is there is written once more, as it is:
     only what most nodes take is ours. Raises DatabaseUnavailable while that cannot be told; what is stored stays then.
     """
+    unsure = 0
     for _ in range(_TRIES):
         found = database.revisions(docid)
         if len(found) != 1 or not is_own(found[0]):
             return None
-        [row] = database.put_many(found)
+        [row] = database.put_many(found, exclusive=True)
         row.raise_if_refused()
-        if row.accepted:
-            break
-        if row.rev:
+        if row.rev and not row.accepted:
             return {**found[0], "_rev": row.rev}
-    raise DatabaseUnavailable(
-        "Too few database nodes answer to know whose this is; try again.", retry_after=2
-    )
+        unsure += row.accepted
+        if unsure == _UNSURE_TRIES:
+            break
+        with suppress(NoSuchDocument):
+            database.get(
+                docid
+            )  # gives nodes that refused it, for they lack the revision before it, what another has
+    if row.rev:
+        raise TooFewNodes(row.rev)
+    raise DatabaseUnavailable(_UNKNOWN, retry_after=2)
 
 
-def take_back(database: Database, docid: str, rev: str) -> None:
+def take_back(database: Copied, docid: str, rev: str) -> None:
     """Removes a version that too few nodes took, or that one node kept though the others refused it; nothing where it is gone. 1 write."""
     with suppress(NoSuchDocument, UpdateConflict):
         database.delete(docid, rev)
 
 
-def take_back_unsure(database: Database, rows: Iterable[Written]) -> bool:
+def take_back_unsure(database: Copied, rows: Iterable[Written]) -> bool:
     """Takes back what too few nodes took of a `put_many`; whether there was any. 1 write each."""
     unsure = [row for row in rows if row.accepted]
     for row in unsure:

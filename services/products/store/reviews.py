@@ -5,7 +5,7 @@ from typing import Any
 
 from services.products.declarations.related_documents import Review
 from services.products.documents import RATINGS, REVIEW, REVIEWS_BY_DATE, REVIEWS_OF_A_PERSON, partition_of
-from shared.couch import Database, Document, PageOf, UpdateConflict
+from shared.couch import Database, Document, PageOf, quorum
 from shared.errors import Unavailable
 
 
@@ -56,8 +56,4 @@ class Reviews:
 
     def add(self, doc: Review) -> bool:
         """Whether it was the first by this person: its id is the claim. Raises DatabaseUnavailable where too few nodes took it."""
-        try:
-            self._database.put(doc, exclusive=True)
-        except UpdateConflict:
-            return False
-        return True
+        return quorum.try_put(self._database, doc) is not None

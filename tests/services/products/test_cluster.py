@@ -12,11 +12,13 @@ from functools import partial
 
 import pytest
 
-from services.products.actions import maintenance
+from services.products.actions import catalogue, maintenance
+from services.products.actions.bulk_edit import bulk_edit
 from services.products.actions.conflicts import settle_conflicts
 from services.products.documents import DESIGN
+from services.products.rules.bulk_edit import BulkEdit
 from services.products.rules.ledger import Line
-from shared.clock import now
+from shared.clock import now, timestamp
 from shared.couch import Server
 from tests import waiting
 from tests.patience import PATIENCE_SECONDS
@@ -112,3 +114,25 @@ def test_buyers_at_every_node_and_ten_units(
     slots = [each["slot"] for each in deps.ledger.chain(Line(productid, tuple(KITCHEN), 0))]
     assert slots == list(range(1, len(slots) + 1))
     eventually(lambda: shown(shops[-1], productid) == 0)
+
+
+def test_edits_of_one_product_at_every_node_are_all_kept(
+    desk: Shop, shops: list[Shop], environment: dict[str, str]
+):
+    """Each that is told as made doubles the price once, also where another was made at the same time."""
+    desk.load([product(f"doubled{number}") for number in range(20)])
+    staff = [open_as_worker({**environment, "COUCH_URL": node}) for node in NODES]
+    for number in range(20):
+        productid = f"doubled{number}"
+        eventually(
+            lambda wanted=productid: all(wanted in catalogue.current(each, [wanted]) for each in staff)
+        )
+
+        def double(at: int, productid: str = productid) -> int:
+            edit = BulkEdit(key=f"{productid}-{at}", price_change=10_000)
+            return len(bulk_edit(staff[at % len(staff)], [productid], edit, timestamp()).changed)
+
+        with ThreadPoolExecutor(3) as together:
+            assert list(together.map(double, range(3))) == [1, 1, 1]
+    prices = [desk.ok(f"/v1/products/doubled{number}")["price"]["amount"] for number in range(20)]
+    assert prices == [8000] * 20

@@ -79,7 +79,7 @@ def test_what_most_nodes_do_not_take_is_followed_as_if_it_had_not_come(
     shop: Shop, deps: Dependencies, at_node: Ledger, node: Node
 ) -> None:
     line, seen = stocked(shop, deps, "in-doubt"), []
-    node.unsure, node.meanwhile = 5, [lambda: seen.append(at_node.end(line)[1])]
+    node.unsure, node.meanwhile = 9, [lambda: seen.append(at_node.end(line)[1])]
     come_in(at_node, line)
     assert [head.level for head in seen] == [9]
     assert sum(each["delta"] for each in deps.ledger.chain(line)) == 14

@@ -28,12 +28,14 @@ MILL = {"name": "Ann", "line1": "1 Mill Lane", "city": "York", "postcode": "YO1 
 @dataclass
 class Node:
     """In front of the database, one of three. While it `lags`, its list of staff and its index of accounts are as they were, and its lists of
-    people lack what ends so; while it is `alone`, its writes of one document are 202."""
+    people lack what ends so; while it is `alone`, its writes of one document are 202,
+    while it is `cut_off`, those of many, too."""
 
     couch_url: str
     lags: bool = False
     lacks: str = ":auth"
     alone: bool = False
+    cut_off: bool = False
     rival: tuple[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None
     """What the path of a document ends with, and what the other nodes take in its place once, while this one takes what it is sent (202)."""
     indexed: dict[bytes, Response] = field(default_factory=dict)
@@ -54,6 +56,8 @@ class Node:
             put_beside(self.couch_url, path, orjson.loads(body), theirs)
             return 202, headers, content
         content = as_one_of_three(method, path, content)
+        if self.cut_off and path.endswith("/_bulk_docs"):
+            return cut_off(method, path, body, lambda: (status, headers, content))
         if "/_partition/user" in path:
             self.shown[path] = status, headers, content
         if self.lags and "/_partition/user" in path:
@@ -149,10 +153,10 @@ def test_a_change_of_one_version_that_too_few_nodes_took_is_not_told_as_made(
         made = ann.post("/v1/users/me/addresses", {"name": "Ann", "address": "1 Mill Lane\nYork YO1 7PR"})
         path = f"/v1/users/me/addresses/{made.json()['id']}"
     version = {"If-Match": ann.get(path).headers["ETag"]}
-    node.alone = True
+    node.alone = node.cut_off = True
     unsure = Api(behind, ann.token).patch(path, change, headers=version)
     of_any = Api(behind, ann.token).patch(path, change)
-    node.alone = False
+    node.alone = node.cut_off = False
     assert (unsure.status_code, unsure.headers.get("Retry-After")) == (503, "1")
     assert of_any.status_code == 200, "who names no version excludes nobody"
 

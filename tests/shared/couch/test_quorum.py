@@ -18,15 +18,27 @@ CLAIMS = DatabaseDesign("quorum_claims", ())
 @dataclass
 class Node:
     """In front of the database, one of three. While it is `alone`, the others take nothing of what it is sent (202); it `loses` one answer;
-    `theirs` is what the others take once in place of a document, which it keeps beside that."""
+    `theirs` is what the others take once in place of a document, which it keeps beside that. `rivals` are written once beside what it is sent,
+    each at a node of its own or at most of them, and what it is sent is told as 202, as are the next `unsure` writes."""
 
     couch_url: str
     alone: bool = False
     loses: bool = False
     theirs: dict[str, Any] | None = None
+    rivals: tuple[dict[str, Any], ...] = ()
+    unsure: int = 0
 
     def answer(self, method: str, path: str, body: bytes, forward: Forward) -> Response:
         status, headers, content = forward()
+        if self.rivals and method in ("PUT", "POST") and b"rival" not in body and b"owner" in body:
+            docs, self.rivals = list(self.rivals), ()
+            self.post(f"/{path.split('/')[1]}", docs)
+            if method == "POST":
+                return cut_off(method, path, body, lambda: (status, headers, content))
+            return 202, headers, content
+        if method == "PUT" and self.unsure:
+            self.unsure -= 1
+            return 202, headers, content
         if method == "PUT" and path.count("/") == 2:
             if self.theirs:
                 self.put_beside(path)
@@ -40,7 +52,11 @@ class Node:
 
     def put_beside(self, path: str) -> None:
         docs = [{**(self.theirs or {}), "_rev": f"1-{'f' * 32}"}]
-        url, self.theirs = f"{self.couch_url}{path.rpartition('/')[0]}/_bulk_docs", None
+        self.theirs = None
+        self.post(path.rpartition("/")[0], docs)
+
+    def post(self, database: str, docs: list[dict[str, Any]]) -> None:
+        url = f"{self.couch_url}{database}/_bulk_docs"
         requests.post(url, json={"docs": docs, "new_edits": False}, timeout=30).raise_for_status()
 
 
@@ -133,3 +149,66 @@ def test_what_too_few_nodes_took_of_many_is_taken_back(
     node.alone = False
     assert not quorum.take_back_unsure(at_node, at_node.put_many(wanted))
     assert len(claims.get_many([each["_id"] for each in wanted])) == 2
+
+
+def rival(doc: dict[str, Any], *, shown: bool) -> dict[str, Any]:
+    """Another writer's version of what a document replaces, shown in its place or not."""
+    _, _, parent = doc["_rev"].partition("-")
+    ids = [("f" if shown else "0") * 32, parent]
+    return {**doc, "owner": "rival", "_rev": f"2-{ids[0]}", "_revisions": {"start": 2, "ids": ids}}
+
+
+def replaced_by_put(at_node: Database, doc: dict[str, Any]) -> bool:
+    try:
+        at_node.put(doc)
+    except UpdateConflict:
+        return False
+    return True
+
+
+def replaced_by_put_many(at_node: Database, doc: dict[str, Any]) -> bool:
+    [row] = at_node.put_many([doc])
+    assert row.error in (None, "conflict")
+    assert not row.accepted
+    return row.error is None
+
+
+@pytest.mark.parametrize("replace", [replaced_by_put, replaced_by_put_many])
+@pytest.mark.parametrize(("shown", "unsure"), [(True, 0), (False, 0), (False, 1)])
+def test_of_two_who_replace_one_version_the_other_stays_where_it_is_not_taken_back(
+    claims: Database, at_node: Database, node: Node, replace: Callable[..., bool], shown: bool, unsure: int
+) -> None:
+    """Also where not most nodes have it yet: then they do."""
+    mine = claim("first")
+    mine["_rev"] = claims.put(mine)
+    node.rivals, node.unsure = (rival(mine, shown=shown),), unsure
+    assert not replace(at_node, {**mine, "owner": "me"})
+    assert (owners(claims, mine["_id"]), node.unsure) == (["rival"], 0)
+
+
+@pytest.mark.parametrize("replace", [replaced_by_put, replaced_by_put_many])
+def test_who_replaced_it_nowhere_else_has_replaced_it_once_the_others_have_given_way(
+    claims: Database, at_node: Database, node: Node, replace: Callable[..., bool]
+) -> None:
+    mine = claim("first")
+    mine["_rev"] = claims.put(mine)
+    theirs = rival(mine, shown=False)
+    node.rivals = (theirs, {**theirs, "_rev": f"3-{'a' * 32}", "_deleted": True, "_revisions": below(theirs)})
+    assert replace(at_node, {**mine, "owner": "me"})
+    assert owners(claims, mine["_id"]) == ["me"]
+
+
+def below(leaf: dict[str, Any]) -> dict[str, Any]:
+    return {"start": 3, "ids": ["a" * 32, *leaf["_revisions"]["ids"]]}
+
+
+def test_of_many_that_are_replaced_only_what_another_has_is_refused(
+    claims: Database, at_node: Database, node: Node
+) -> None:
+    docs = [claim("first") for _ in range(3)]
+    for doc in docs:
+        doc["_rev"] = claims.put(doc)
+    node.rivals = (rival(docs[1], shown=True),)
+    rows = at_node.put_many({**doc, "owner": "me"} for doc in docs)
+    assert [row.error for row in rows] == [None, "conflict", None]
+    assert [owners(claims, doc["_id"]) for doc in docs] == [["me"], ["rival"], ["me"]]

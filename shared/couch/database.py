@@ -91,10 +91,10 @@ class Database:
 
     def revisions_of_all_nodes(self, docid: str) -> list[Doc]:
         """What `revisions` says, of each node that answers within ALL_NODES_SECONDS: also what one node alone has kept. 1 read, 2 where one
-        does not answer."""
+        does not answer, or the server lets nobody say how many nodes to ask."""
         try:
             answer = self._client.revisions(self.name, docid, self.copies, call_timeout=ALL_NODES_SECONDS)
-        except DatabaseUnavailable:
+        except (DatabaseUnavailable, QueryRefused):
             return self.revisions(docid)
         return self._read_revisions(answer).get(docid, [])
 

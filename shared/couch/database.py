@@ -168,7 +168,7 @@ class Database:
             )
             for row in rows
         ]
-        if not exclusive and any(map(_replaces, docs)) and not self.has_one_copy:
+        if not exclusive and any(row.accepted for row in written):
             return quorum.decide_each(self, docs, written)
         return written
 

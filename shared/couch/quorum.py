@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar, cast
 
-from .documents import Doc, Document
+from .documents import Doc, Document, generation
 from .errors import DatabaseUnavailable, NoSuchDocument, TooFewNodes, UpdateConflict
 from .written import Written
 
@@ -74,17 +74,17 @@ def try_put(database: Copied, doc: Document) -> str | None:
         is_refused = not conflict.extra.get("resent")
     except TooFewNodes:
         pass
-    return decide(database, doc, is_refused=is_refused)
+    rev = decide(database, doc, is_refused=is_refused)
+    if rev is None and "_rev" in doc:
+        _let_settle()
+    return rev
 
 
 def decide(database: Copied, doc: Document, *, is_refused: bool) -> str | None:
     """The revision of a write that a cluster refused at once (`is_refused`), or that too few nodes took, where it holds after all; None where
     another writer's does, and ours is taken back then. Raises DatabaseUnavailable while that cannot be told."""
     if "_rev" in doc:
-        rev = _decide_replacement(database, doc, is_refused=is_refused)
-        if rev is None:  # who reads it again at once would see what is about to be taken back, and follow it
-            time.sleep(random.uniform(*_SETTLING_SECONDS))
-        return rev
+        return _decide_replacement(database, doc, is_refused=is_refused)
     known = None
     try:
         if not is_refused:
@@ -96,18 +96,22 @@ def decide(database: Copied, doc: Document, *, is_refused: bool) -> str | None:
 
 
 def decide_each(database: Copied, docs: Sequence[Document], written: Sequence[Written]) -> list[Written]:
-    """The rows of a `put_many`, where those that replaced a revision say what `try_put` says. Once too few nodes answer, the rest stays as it is."""
+    """The rows of a `put_many`, where what too few nodes took in place of a revision is decided: it holds, or is a `conflict`. Once too few
+    nodes answer to tell, the rest stays as it is."""
     decided = list(written)
-    try:
+    with suppress(DatabaseUnavailable):
         for at, (doc, row) in enumerate(zip(docs, written, strict=True)):
-            if "_rev" not in doc or doc.get("_deleted") or not (row.accepted or row.error == "conflict"):
-                continue
-            rev = decide(database, doc, is_refused=not row.accepted)
-            error = None if rev else "conflict"
-            decided[at] = replace(row, rev=rev, error=error, accepted=False)
-    except DatabaseUnavailable:
-        pass
+            if row.accepted and "_rev" in doc and not doc.get("_deleted"):
+                rev = decide(database, doc, is_refused=False)
+                decided[at] = replace(row, rev=rev, error=None if rev else "conflict", accepted=False)
+    if decided != list(written):
+        _let_settle()
     return decided
+
+
+def _let_settle() -> None:
+    """Who is refused reads the document again: at once it would see what another is about to take back, and follow that."""
+    time.sleep(random.uniform(*_SETTLING_SECONDS))
 
 
 def _withdraw(database: Copied, doc: Document, *, is_refused: bool) -> None:
@@ -120,16 +124,20 @@ def _withdraw(database: Copied, doc: Document, *, is_refused: bool) -> None:
 
 def _decide_replacement(database: Copied, doc: Document, *, is_refused: bool) -> str | None:
     """Of several writers of one version each may have one node, and none of them most. So those that are not shown give way, and the one
-    that is does where another stays: what is shown is read, and others write what follows it."""
+    that is does where another stays: what is shown is read, and others write what follows it. What lay beside that version stays out of it."""
     is_own, has_met_others = _is_same_as(doc), not is_refused
     for _ in range(_TRIES):
-        leaves = database.revisions_of_all_nodes(doc["_id"])
+        leaves = [
+            leaf
+            for leaf in database.revisions_of_all_nodes(doc["_id"])
+            if generation(leaf["_rev"]) > generation(doc["_rev"])
+        ]
         own = next(filter(is_own, leaves), None)
         if own is None or (len(leaves) == 1 and not has_met_others):
             return None  # alone it is the other's, who wrote the same
         if len(leaves) == 1:
-            if known := confirm(database, doc["_id"], is_own):
-                return str(known["_rev"])
+            if rev := _spread(database, own):
+                return rev
         elif own is not leaves[0] or _give_way(database, leaves[1:]):
             take_back(database, own["_id"], own["_rev"])
             return None
@@ -140,38 +148,36 @@ def _decide_replacement(database: Copied, doc: Document, *, is_refused: bool) ->
 def _give_way(database: Copied, others: Sequence[Doc]) -> bool:
     """Has most nodes take one of the others once more, as it is: the one that they had before, which its writer may have been told, or any.
     Whether there still was one."""
-    refused: list[Doc] = []
+    unsure: list[Doc] = []
     for leaf in others:
         try:
             database.put(leaf, exclusive=True)
         except UpdateConflict:
             continue
-        except TooFewNodes as unsure:
-            refused.append({**leaf, "_rev": unsure.rev})
+        except TooFewNodes as taken:
+            unsure.append({**leaf, "_rev": taken.rev})
             continue
         break
     else:
-        if not refused or not _is_spread(database, refused.pop(0)):
+        if not unsure or not _spread(database, unsure.pop(0)):
             return False
-    for leaf in refused:
+    for leaf in unsure:
         take_back(database, leaf["_id"], leaf["_rev"])
     return True
 
 
-def _is_spread(database: Copied, leaf: Doc) -> bool:
-    """Has most nodes take what one of them took; False where its writer took it back. Raises DatabaseUnavailable."""
+def _spread(database: Copied, leaf: Doc) -> str | None:
+    """Has most nodes take what one of them took, once more: its revision then. None where its writer took it back. Raises TooFewNodes."""
     rev = leaf["_rev"]
     for _ in range(_UNSURE_TRIES):
         with suppress(NoSuchDocument):
             database.get(leaf["_id"])  # gives each node what another has
         try:
-            database.put({**leaf, "_rev": rev}, exclusive=True)
+            return database.put({**leaf, "_rev": rev}, exclusive=True)
         except UpdateConflict:
-            return False
-        except TooFewNodes as unsure:
-            rev = unsure.rev
-        else:
-            return True
+            return None
+        except TooFewNodes as taken:
+            rev = taken.rev
     raise TooFewNodes(rev)
 
 

@@ -212,3 +212,15 @@ def test_of_many_that_are_replaced_only_what_another_has_is_refused(
     rows = at_node.put_many({**doc, "owner": "me"} for doc in docs)
     assert [row.error for row in rows] == [None, "conflict", None]
     assert [owners(claims, doc["_id"]) for doc in docs] == [["me"], ["rival"], ["me"]]
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_what_lay_beside_the_version_that_is_replaced_does_not_come_back(
+    claims: Database, at_node: Database, node: Node, alone: bool
+) -> None:
+    mine = claim("first")
+    mine["_rev"] = claims.put({**mine, "owner": "first"})
+    node.post(f"/{claims.name}", [{**mine, "owner": "long gone", "_rev": f"1-{'0' * 32}"}])
+    node.alone, node.unsure = alone, 1
+    assert replaced_by_put(at_node, {**mine, "owner": "me"}), "stored, where the others cannot be asked"
+    assert owners(claims, mine["_id"]) == ["me", "long gone"]

@@ -31,7 +31,8 @@ def cut_off(method: str, path: str, body: bytes, forward: Forward) -> Response:
     """Of a database server: the one node of a cluster that took what it was sent, while it reaches no other (202, `accepted`)."""
     status, headers, content = forward()
     if not path.endswith("/_bulk_docs"):
-        return status, headers, content
+        is_document = (method, status) == ("PUT", 201) and path.count("/") == 2
+        return 202 if is_document else status, headers, content
     rows = [row | {"accepted": True} if row.get("ok") else row for row in json.loads(content)]
     return 202, headers, json.dumps(rows).encode()
 

@@ -96,7 +96,9 @@ class TooFewNodes(DatabaseUnavailable):
     """CouchDB's 202: fewer than a quorum of a cluster's nodes took a write. It is stored as `rev`, and another writer's may be, too."""
 
     def __init__(self, rev: str) -> None:
-        super().__init__("Too few database nodes took this change to know whether it holds; look again.")
+        super().__init__(
+            "Too few database nodes took this change to know whether it holds; look again.", retry_after=2
+        )
         self.rev = rev
 
 

@@ -156,21 +156,31 @@ class Database:
     def put_many(self, docs: Iterable[Document], *, exclusive: bool = False) -> list[Written]:
         """Writes many in one call, each on its own: a bulk is not a transaction, so look at every answer.
 
-        What replaces a revision is decided as by `put`: it is a `conflict` where another writer replaced it. With `exclusive` all is sent
-        once, and `accepted` is what too few nodes took of it.
+        What replaces a revision is decided as by `put`: it is a `conflict` where another writer replaced it (on a cluster 1 read more for
+        each). With `exclusive` all is sent once, and `accepted` is what too few nodes took of it.
         """
         docs = list(docs)
+        late: set[str] = set()
+        if not exclusive and any(map(_replaces, docs)) and not self.has_one_copy:
+            late = quorum.replaced(self, docs)
+        sent = [doc for doc in docs if doc["_id"] not in late]
+        written = self._sent_many(sent) if sent else []
+        if not exclusive and any(row.accepted for row in written):
+            written = quorum.decide_each(self, sent, written)
+        if not late:
+            return written
+        rows = iter(written)
+        return [Written(doc["_id"], error="conflict") if doc["_id"] in late else next(rows) for doc in docs]
+
+    def _sent_many(self, docs: Sequence[Document]) -> list[Written]:
         stored = list(self._type_names.stored(docs))
         rows = self._client.call("post_bulk_docs", db=self.name, bulk_docs={"docs": stored})
-        written = [
+        return [
             Written(
                 row["id"], row.get("rev"), row.get("error"), row.get("reason"), row.get("accepted", False)
             )
             for row in rows
         ]
-        if not exclusive and any(row.accepted for row in written):
-            return quorum.decide_each(self, docs, written)
-        return written
 
     def add_many(self, docs: Sequence[Document]) -> dict[str, str]:
         """Adds immutable documents that may be there already; {id: revision} of those. Raises UpdateConflict when one is there with other

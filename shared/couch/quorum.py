@@ -19,6 +19,7 @@ D = TypeVar("D", bound=Document)
 
 _TRIES: Final = 10
 _UNSURE_TRIES: Final = 2
+_LOOKS: Final = 4
 _SETTLING_SECONDS: Final = (0.03, 0.1)
 _UNKNOWN: Final = "Too few database nodes answer to know whose this is; try again."
 
@@ -32,6 +33,8 @@ class Copied(Protocol):
     def get(self, docid: str, *, rev: str | None = None) -> Doc: ...
 
     def revisions(self, docid: str) -> list[Doc]: ...
+
+    def revisions_of_many(self, docids: Sequence[str]) -> dict[str, list[Doc]]: ...
 
     def revisions_of_all_nodes(self, docid: str) -> list[Doc]: ...
 
@@ -62,10 +65,12 @@ def try_put(database: Copied, doc: Document) -> str | None:
     """The revision of a document, or of what follows its `_rev`, where nobody else was told that theirs holds; None where another has it.
 
     What too few nodes took is written once more. While that does not help, raises DatabaseUnavailable; then, and where another writer has
-    it, ours is left neither beside another's version nor as the only one where there was none before. 1 write, and reads and writes where
-    a cluster did not take it at once.
+    it, ours is left neither beside another's version nor as the only one where there was none before. 1 write, on a cluster 1 read before
+    it for a document that has a `_rev`, and reads and writes where the nodes did not take it at once.
     """
     is_refused = False
+    if "_rev" in doc and not database.has_one_copy and replaced(database, [doc]):
+        return None
     try:
         return database.put(doc, exclusive=True)
     except UpdateConflict as conflict:
@@ -78,6 +83,31 @@ def try_put(database: Copied, doc: Document) -> str | None:
     if rev is None and "_rev" in doc:
         _let_settle()
     return rev
+
+
+def replaced(database: Copied, docs: Sequence[Document]) -> set[str]:
+    """Of documents that are to follow their `_rev`, the ids of those that another writer has replaced.
+
+    What was read may be one of two that were written at once, and about to be taken back: who followed it would hide what the other was told.
+    So that is waited for, a moment: what has lain beside it for long stays. 1 read for each document.
+    """
+    parents = {doc["_id"]: doc["_rev"] for doc in docs if "_rev" in doc and not doc.get("_deleted")}
+    late: set[str] = set()
+    for _ in range(_LOOKS):
+        found = database.revisions_of_many(list(parents)) if parents else {}
+        contested = {}
+        for docid, rev in parents.items():
+            leaves = [
+                leaf["_rev"] for leaf in found.get(docid, ()) if generation(leaf["_rev"]) >= generation(rev)
+            ]
+            if leaves and rev not in leaves:
+                late.add(docid)
+            elif len(leaves) > 1:
+                contested[docid] = rev
+        if not (parents := contested):
+            break
+        _let_settle()
+    return late
 
 
 def decide(database: Copied, doc: Document, *, is_refused: bool) -> str | None:

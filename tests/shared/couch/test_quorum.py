@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -224,3 +225,18 @@ def test_what_lay_beside_the_version_that_is_replaced_does_not_come_back(
     node.alone, node.unsure = alone, 1
     assert replaced_by_put(at_node, {**mine, "owner": "me"}), "stored, where the others cannot be asked"
     assert owners(claims, mine["_id"]) == ["me", "long gone"]
+
+
+@pytest.mark.parametrize("replace", [replaced_by_put, replaced_by_put_many])
+def test_who_read_one_of_two_that_were_written_at_once_does_not_follow_what_is_taken_back(
+    claims: Database, at_node: Database, node: Node, replace: Callable[..., bool]
+) -> None:
+    mine = claim("first")
+    mine["_rev"] = claims.put(mine)
+    told, unsure = rival(mine, shown=False), {**rival(mine, shown=True), "owner": "unsure"}
+    node.post(f"/{claims.name}", [told, unsure])
+    seen = at_node.get(mine["_id"])
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(lambda: quorum.take_back(claims, unsure["_id"], unsure["_rev"]))
+        assert (seen["owner"], replace(at_node, {**seen, "owner": "me"})) == ("unsure", False)
+    assert owners(claims, mine["_id"]) == ["rival"]

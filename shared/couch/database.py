@@ -128,12 +128,12 @@ class Database:
     def put(self, doc: Document, *, exclusive: bool = False) -> str:
         """Writes one document (with its `_rev` if it replaces one) and returns the new revision. Raises UpdateConflict.
 
-        On a cluster what replaces a revision is written by `quorum.put`: it is an UpdateConflict where another writer replaced that, too. Only
-        while too few nodes answer to tell, it is stored and excludes nobody.
+        On a cluster what replaces a revision is written by `quorum.put`: it is an UpdateConflict where another writer replaced that, too.
+        Only while too few nodes answer to tell, it is stored and excludes nobody.
 
-        With `exclusive` it is sent once, and nobody else was told to have replaced the same revision: raises TooFewNodes when fewer than a quorum of a
-        cluster's nodes took it. It is stored then, but another writer's may be, too. And where it was sent again and refused, whose is stored
-        is not looked up: the UpdateConflict is `resent`, for one node's copy would not say it.
+        With `exclusive` it is sent once: raises TooFewNodes when fewer than a quorum of a cluster's nodes took it. It is stored then, but
+        another writer's may be, too. And where it was sent again and refused, whose is stored is not looked up: the UpdateConflict is
+        `resent`, for one node's copy would not say it.
         """
         if not exclusive and _replaces(doc) and not self.has_one_copy:
             try:

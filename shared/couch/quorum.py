@@ -249,9 +249,7 @@ def confirm(database: Copied, docid: str, is_own: Callable[[Any], bool]) -> Doc 
         if unsure == _UNSURE_TRIES:
             break
         with suppress(NoSuchDocument):
-            database.get(
-                docid
-            )  # gives nodes that refused it, for they lack the revision before it, what another has
+            database.get(docid)  # gives nodes that lack the revision before it what another has
     if row.rev:
         raise TooFewNodes(row.rev)
     raise DatabaseUnavailable(_UNKNOWN, retry_after=2)

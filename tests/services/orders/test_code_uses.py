@@ -78,8 +78,9 @@ def test_three_hundred_at_once_use_a_code_of_a_hundred_a_hundred_times(
 
 
 def test_a_code_with_a_limit_costs_one_query_and_one_write_more(
-    shop: Shop, customer: Person, holds: Holds
+    shop: Shop, customer: Person, database: Database, holds: Holds
 ) -> None:
+    """And a read of the slot before it is claimed, where several nodes have it."""
     limited, unlimited, product = code(), code(), shop.product(price=1000)
     promotion(shop, codes=[limited], limit=10, per_customer=5)
     promotion(shop, codes=[unlimited])
@@ -88,7 +89,8 @@ def test_a_code_with_a_limit_costs_one_query_and_one_write_more(
     plain = calls(shop.order(customer, {product: 1}))
     assert calls(shop.order(customer, {product: 1}, codes=[unlimited])) == plain
     counted = calls(shop.order(customer, {product: 1}, codes=[limited]))
-    assert counted == plain | {"partition": plain["partition"] + 1, "write": plain["write"] + 1}
+    more = {"partition": 1, "write": 1, "read": 0 if database.has_one_copy else 1}
+    assert counted == plain | {kind: plain[kind] + count for kind, count in more.items()}
 
 
 def test_a_declined_payment_gives_the_use_back(shop: Shop, customer: Person, holds: Holds) -> None:

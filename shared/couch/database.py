@@ -135,7 +135,7 @@ class Database:
         another writer's may be, too. And where it was sent again and refused, whose is stored is not looked up: the UpdateConflict is
         `resent`, for one node's copy would not say it.
         """
-        if not exclusive and _replaces(doc) and not self.has_one_copy:
+        if not exclusive and quorum.replaces(doc) and not self.has_one_copy:
             try:
                 return quorum.put(self, doc)
             except TooFewNodes as unsure:
@@ -160,9 +160,7 @@ class Database:
         each). With `exclusive` all is sent once, and `accepted` is what too few nodes took of it.
         """
         docs = list(docs)
-        late: set[str] = set()
-        if not exclusive and any(map(_replaces, docs)) and not self.has_one_copy:
-            late = quorum.replaced(self, docs)
+        late = set() if exclusive else quorum.replaced(self, docs)
         sent = [doc for doc in docs if doc["_id"] not in late]
         written = self._sent_many(sent) if sent else []
         if not exclusive and any(row.accepted for row in written):
@@ -278,11 +276,6 @@ class Database:
         if without_revision(stored) != without_revision(doc):
             raise conflict
         return str(stored["_rev"])
-
-
-def _replaces(doc: Document) -> bool:
-    """Whether a document is written in place of one, which it does not only delete."""
-    return "_rev" in doc and "_deleted" not in doc
 
 
 def _revision(answer: dict[str, Any]) -> str:

@@ -69,7 +69,7 @@ def try_put(database: Copied, doc: Document) -> str | None:
     it for a document that has a `_rev`, and reads and writes where the nodes did not take it at once.
     """
     is_refused = False
-    if "_rev" in doc and not database.has_one_copy and replaced(database, [doc]):
+    if replaced(database, [doc]):
         return None
     try:
         return database.put(doc, exclusive=True)
@@ -85,16 +85,23 @@ def try_put(database: Copied, doc: Document) -> str | None:
     return rev
 
 
+def replaces(doc: Document) -> bool:
+    """Whether a document is written in place of one, which it does not only delete."""
+    return "_rev" in doc and "_deleted" not in doc
+
+
 def replaced(database: Copied, docs: Sequence[Document]) -> set[str]:
-    """Of documents that are to follow their `_rev`, the ids of those that another writer has replaced.
+    """Of documents that are to follow their `_rev`, the ids of those that another writer has replaced; none where there is one copy of each.
 
     What was read may be one of two that were written at once, and about to be taken back: who followed it would hide what the other was told.
     So that is waited for, a moment: what has lain beside it for long stays. 1 read for each document.
     """
-    parents = {doc["_id"]: doc["_rev"] for doc in docs if "_rev" in doc and not doc.get("_deleted")}
+    parents = {doc["_id"]: doc["_rev"] for doc in docs if replaces(doc)}
     late: set[str] = set()
+    if not parents or database.has_one_copy:
+        return late
     for _ in range(_LOOKS):
-        found = database.revisions_of_many(list(parents)) if parents else {}
+        found = database.revisions_of_many(list(parents))
         contested = {}
         for docid, rev in parents.items():
             leaves = [
@@ -131,7 +138,7 @@ def decide_each(database: Copied, docs: Sequence[Document], written: Sequence[Wr
     decided = list(written)
     with suppress(DatabaseUnavailable):
         for at, (doc, row) in enumerate(zip(docs, written, strict=True)):
-            if row.accepted and "_rev" in doc and not doc.get("_deleted"):
+            if row.accepted and replaces(doc):
                 rev = decide(database, doc, is_refused=False)
                 decided[at] = replace(row, rev=rev, error=None if rev else "conflict", accepted=False)
     if decided != list(written):
@@ -177,7 +184,7 @@ def _decide_replacement(database: Copied, doc: Document, *, is_refused: bool) ->
 
 def _give_way(database: Copied, others: Sequence[Doc]) -> bool:
     """Has most nodes take one of the others once more, as it is: the one that they had before, which its writer may have been told, or any.
-    Whether there still was one."""
+    Whether there still was one. Raises DatabaseUnavailable where that cannot be done."""
     unsure: list[Doc] = []
     for leaf in others:
         try:
@@ -189,8 +196,11 @@ def _give_way(database: Copied, others: Sequence[Doc]) -> bool:
             continue
         break
     else:
-        if not unsure or not _spread(database, unsure.pop(0)):
-            return False
+        try:
+            if not unsure or not _spread(database, unsure.pop(0)):
+                return False
+        except TooFewNodes as error:  # whose `rev` is the other's: ours is not stored as that
+            raise DatabaseUnavailable(_UNKNOWN, retry_after=2) from error
     for leaf in unsure:
         take_back(database, leaf["_id"], leaf["_rev"])
     return True

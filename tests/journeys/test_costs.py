@@ -220,7 +220,7 @@ def test_a_request_costs_what_the_page_says(shop: Shop, actions: dict[str, Actio
     assert actions[name]().ok  # caches of the service are warm, as they are in a running shop
     costs = REQUESTS[name]
     behind_worker = replace(costs, reads=costs.reads + 1) if name in WITH_WORKER else costs
-    for _ in range(TRIES if name in WITH_WORKER else 2):  # a process reads some settings again after seconds
+    for _ in range(TRIES if name in WITH_WORKER else 1):
         before = counted(shop)
         answer = actions[name]()
         assert answer.ok, answer.text

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, TypeVar, cast
 
 from services.users.declarations.accounts import Account
@@ -197,8 +196,8 @@ class UserStore:
     def put(self, doc: D, *, exclusive: bool = False) -> D:
         """Writes and returns the document with its new revision. Raises UpdateConflict, and with `exclusive` DatabaseUnavailable where
         another writer may have replaced the same revision."""
-        write = partial(quorum.put, self.database) if exclusive else self.database.put
-        written = cast(D, {**doc, "_rev": write(doc)})
+        rev = quorum.put(self.database, doc) if exclusive else self.database.put(doc)
+        written = cast(D, {**doc, "_rev": rev})
         self._tell([doc["_id"]], ended=bool(doc.get("revoked")))
         return written
 

@@ -152,6 +152,11 @@ def test_what_too_few_nodes_took_of_many_is_taken_back(
     assert len(claims.get_many([each["_id"] for each in wanted])) == 2
 
 
+def stored(claims: Database) -> dict[str, Any]:
+    doc = claim("first")
+    return {**doc, "_rev": claims.put(doc)}
+
+
 def rival(doc: dict[str, Any], *, shown: bool) -> dict[str, Any]:
     """Another writer's version of what a document replaces, shown in its place or not."""
     _, _, parent = doc["_rev"].partition("-")
@@ -180,8 +185,7 @@ def test_of_two_who_replace_one_version_the_other_stays_where_it_is_not_taken_ba
     claims: Database, at_node: Database, node: Node, replace: Callable[..., bool], shown: bool, unsure: int
 ) -> None:
     """Also where not most nodes have it yet: then they do."""
-    mine = claim("first")
-    mine["_rev"] = claims.put(mine)
+    mine = stored(claims)
     node.rivals, node.unsure = (rival(mine, shown=shown),), unsure
     assert not replace(at_node, {**mine, "owner": "me"})
     assert (owners(claims, mine["_id"]), node.unsure) == (["rival"], 0)
@@ -191,8 +195,7 @@ def test_of_two_who_replace_one_version_the_other_stays_where_it_is_not_taken_ba
 def test_who_replaced_it_nowhere_else_has_replaced_it_once_the_others_have_given_way(
     claims: Database, at_node: Database, node: Node, replace: Callable[..., bool]
 ) -> None:
-    mine = claim("first")
-    mine["_rev"] = claims.put(mine)
+    mine = stored(claims)
     theirs = rival(mine, shown=False)
     node.rivals = (theirs, {**theirs, "_rev": f"3-{'a' * 32}", "_deleted": True, "_revisions": below(theirs)})
     assert replace(at_node, {**mine, "owner": "me"})
@@ -206,9 +209,7 @@ def below(leaf: dict[str, Any]) -> dict[str, Any]:
 def test_of_many_that_are_replaced_only_what_another_has_is_refused(
     claims: Database, at_node: Database, node: Node
 ) -> None:
-    docs = [claim("first") for _ in range(3)]
-    for doc in docs:
-        doc["_rev"] = claims.put(doc)
+    docs = [stored(claims) for _ in range(3)]
     node.rivals = (rival(docs[1], shown=True),)
     rows = at_node.put_many({**doc, "owner": "me"} for doc in docs)
     assert [row.error for row in rows] == [None, "conflict", None]
@@ -219,8 +220,7 @@ def test_of_many_that_are_replaced_only_what_another_has_is_refused(
 def test_what_lay_beside_the_version_that_is_replaced_does_not_come_back(
     claims: Database, at_node: Database, node: Node, alone: bool
 ) -> None:
-    mine = claim("first")
-    mine["_rev"] = claims.put({**mine, "owner": "first"})
+    mine = stored(claims)
     node.post(f"/{claims.name}", [{**mine, "owner": "long gone", "_rev": f"1-{'0' * 32}"}])
     node.alone, node.unsure = alone, 1
     assert replaced_by_put(at_node, {**mine, "owner": "me"}), "stored, where the others cannot be asked"
@@ -231,8 +231,7 @@ def test_what_lay_beside_the_version_that_is_replaced_does_not_come_back(
 def test_who_read_one_of_two_that_were_written_at_once_does_not_follow_what_is_taken_back(
     claims: Database, at_node: Database, node: Node, replace: Callable[..., bool]
 ) -> None:
-    mine = claim("first")
-    mine["_rev"] = claims.put(mine)
+    mine = stored(claims)
     told, unsure = rival(mine, shown=False), {**rival(mine, shown=True), "owner": "unsure"}
     node.post(f"/{claims.name}", [told, unsure])
     seen = at_node.get(mine["_id"])
@@ -240,3 +239,12 @@ def test_who_read_one_of_two_that_were_written_at_once_does_not_follow_what_is_t
         beside.submit(lambda: quorum.take_back(claims, unsure["_id"], unsure["_rev"]))
         assert (seen["owner"], replace(at_node, {**seen, "owner": "me"})) == ("unsure", False)
     assert owners(claims, mine["_id"]) == ["rival"]
+
+
+def test_where_nobody_can_be_asked_whether_the_others_version_holds_ours_is_not_told_as_made(
+    claims: Database, at_node: Database, node: Node
+) -> None:
+    mine = stored(claims)
+    node.rivals, node.unsure = (rival(mine, shown=False),), 9
+    with pytest.raises(DatabaseUnavailable):
+        at_node.put({**mine, "owner": "me"})

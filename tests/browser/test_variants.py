@@ -45,13 +45,12 @@ def test_a_customer_chooses_size_and_colour_and_buys(visit: Visit, shirt: dict, 
     expect(page.get_by_role("button", name="Add to basket")).to_have_count(0)
     sizes = page.get_by_role("group", name="Size")
     sizes.get_by_role("link", name=size, exact=True).click()
-    # A colour's link leads to the size that is shown.
     expect(sizes.locator("[aria-current=true]")).to_contain_text(size)
     page.get_by_role("group", name="Colour").get_by_role("link", name=colour).click()
     page.wait_for_url(f"**/product/{wanted['sku']}")
     chosen = page.locator("[aria-current=true].choice-value")
     expect(chosen.first).to_contain_text(size)
-    expect(chosen.last).to_contain_text(colour)  # the address changes a moment before what is shown
+    expect(chosen.last).to_contain_text(colour)
     expect(page.locator(".gallery img")).to_have_attribute("src", wanted["picture"])
     page.get_by_role("button", name="Add to basket").click()
     if javascript:
@@ -67,24 +66,99 @@ def test_a_customer_chooses_size_and_colour_and_buys(visit: Visit, shirt: dict, 
     expect(page.get_by_text(f"Size: {size}, Colour: {colour}").first).to_be_visible()
 
 
-def test_of_two_quick_choices_the_last_is_shown_and_addressed(visit: Visit, shirt: dict) -> None:
+def test_of_two_quick_choices_of_a_size_the_last_is_shown_and_addressed(visit: Visit, shirt: dict) -> None:
     page = visit(width=1440)
     page.goto(f"/product/{shirt['productid']}")
-    size = page.get_by_role("group", name="Size").get_by_role("link").last
-    colour = page.get_by_role("group", name="Colour").get_by_role("link").last
-    first, last = size.get_attribute("href"), colour.get_attribute("href")
+    sizes = page.get_by_role("group", name="Size").get_by_role("link")
+    first, last = sizes.first.get_attribute("href"), sizes.last.get_attribute("href")
     assert first
     assert last
     assert first != last
     held: list[Route] = []
     page.route(f"**{first}", lambda route: held.append(route))
     page.route(f"**{last}", lambda route: held.append(route))
-    size.click()
-    colour.click()
+    sizes.first.click()
+    sizes.last.click()
     eventually(lambda: page.wait_for_timeout(50) or any(last in route.request.url for route in held))
     for route in held:
         with suppress(PlaywrightError):  # one that was given up
             route.continue_()
     page.wait_for_url(f"**{last}")
-    expect(page.locator("[aria-current=true].choice-value").last).to_have_attribute("href", last)
+    expect(page.locator("[aria-current=true].choice-value").first).to_have_attribute("href", last)
     expect(page).to_have_url(re.compile(f"{re.escape(last)}$"))
+
+
+def hold_the_first(page: Page) -> list[Route]:
+    """The pages of products that were asked for; the first of them waits."""
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+        if len(asked) > 1:
+            route.continue_()
+
+    page.route("**/product/*", hold)
+    return asked
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_colour_chosen_before_the_size_is_shown_joins_it(visit: Visit, shirt: dict, lost: bool) -> None:
+    page = visit(width=1440, expects=("net::ERR_FAILED", "htmx:sendError") if lost else ())
+    page.goto(f"/product/{shirt['productid']}")
+    sizes = page.get_by_role("group", name="Size")
+    colours = page.get_by_role("group", name="Colour")
+    first_size, first_colour = (option["values"][0] for option in shirt["options"])
+    wanted = next(
+        each
+        for each in shirt["variants"]
+        if each["stock"] > 2
+        and each["options"]["Size"] != first_size
+        and each["options"]["Colour"] != first_colour
+    )
+    asked = hold_the_first(page)
+    sizes.get_by_role("link", name=wanted["options"]["Size"], exact=True).click()
+    eventually(lambda: page.wait_for_timeout(50) or asked)
+    colours.get_by_role("link", name=wanted["options"]["Colour"]).click()
+    page.wait_for_timeout(200)
+    assert len(asked) == 1  # the colour waits for the size
+    if lost:
+        asked[0].abort()
+    else:
+        asked[0].continue_()
+    expect(colours.locator("[aria-current=true]")).to_contain_text(wanted["options"]["Colour"])
+    if not lost:
+        expect(sizes.locator("[aria-current=true]")).to_contain_text(wanted["options"]["Size"])
+        expect(page).to_have_url(re.compile(f"/product/{re.escape(wanted['sku'])}$"))
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_who_buys_before_the_size_is_shown_buys_that_size_or_nothing(
+    visit: Visit, shirt: dict, lost: bool
+) -> None:
+    page = visit(width=1440, expects=("net::ERR_FAILED", "htmx:sendError") if lost else ())
+    in_stock = [each for each in shirt["variants"] if each["stock"] > 2]
+    shown, wanted = next(
+        (one, other)
+        for one in in_stock
+        for other in in_stock
+        if one["options"]["Size"] != other["options"]["Size"]
+        and one["options"]["Colour"] == other["options"]["Colour"]
+    )
+    page.goto(f"/product/{shown['sku']}")
+    asked = hold_the_first(page)
+    page.get_by_role("group", name="Size").get_by_role(
+        "link", name=wanted["options"]["Size"], exact=True
+    ).click()
+    eventually(lambda: page.wait_for_timeout(50) or asked)
+    page.get_by_role("button", name="Add to basket").click()
+    if lost:
+        asked[0].abort()
+        expect(page.get_by_text("The shop does not answer")).to_be_visible()
+        page.goto("/basket")
+        expect(page.get_by_text("Your basket is empty")).to_be_visible()
+    else:
+        asked[0].continue_()
+        page.get_by_role("link", name="Go to the basket").click()
+        expect(
+            page.get_by_text(f"Size: {wanted['options']['Size']}, Colour: {wanted['options']['Colour']}")
+        ).to_be_visible()

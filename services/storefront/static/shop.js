@@ -96,6 +96,31 @@
     document.querySelectorAll("[data-sent]").forEach((form) => delete form.dataset.sent);
   });
 
+  /* A value's link and the basket's button are of the variant that is shown: who chooses a size and at once a colour, or buys, does so when the size is shown. */
+  let choosing = null; // the link whose page is on its way
+  const next = new Map(); // by option, where to click then
+  const optionOf = (link) => link.id.split("-")[1];
+  document.addEventListener("htmx:confirm", (event) => {
+    const { elt } = event.detail;
+    const buys = elt.matches(".buy-form");
+    if (!buys && !elt.matches(".choice-value")) return;
+    if (choosing && (buys || optionOf(choosing) !== optionOf(elt))) {
+      event.preventDefault();
+      if (buys) next.set("basket", ".buy-form .buy");
+      else next.set(optionOf(elt), `#${elt.id}[hx-get]`);
+    } else if (!buys) choosing = elt;
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!choosing || event.detail.requestConfig.elt !== choosing) return;
+    choosing = null;
+    if (!event.detail.successful) next.delete("basket");
+    for (const [option, selector] of next) {
+      next.delete(option);
+      document.querySelector(selector)?.click(); // none where it is shown or sold out
+      if (choosing) return;
+    }
+  });
+
   /* What went wrong has the focus, also where the browser knows `autofocus` for inputs only. */
   document.querySelector("[role=alert][autofocus]")?.focus();
 

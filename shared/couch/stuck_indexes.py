@@ -50,9 +50,9 @@ def _step(client: Client, name: str, index: NouveauIndex, tasks: list[Task], stu
     if any(task in stuck for task in ours):
         number = _number(latest, index) + 1
         log.warning("%s: nothing is added to %s: it is built anew, as number %d", name, index.name, number)
-        _put(client, name, index, second or {"_id": f"_design/{second_id}"}, number, tasks)
+        _put(client, name, index, second or {"_id": f"_design/{second_id}"}, number, tasks, made=second)
     elif second and not ours and _answers(client, name, index, second_id):
-        _put(client, name, index, first, _number(second, index), tasks)
+        _put(client, name, index, first, _number(second, index), tasks, made=second)
         client.call("delete_design_document", db=name, ddoc=second_id, rev=second["_rev"])
         log.warning("%s: %s is built anew, and in use", name, index.name)
 
@@ -101,10 +101,15 @@ def _put(
     design: dict[str, Any],
     number: int,
     tasks: Iterable[Task],
+    *,
+    made: dict[str, Any],
 ) -> None:
-    """Writes the function with this number, and who is at work by now, so for another number."""
+    """Writes the function with this number, and who is at work by now, so for another number. What the server added to the index as it was
+    `made` stays: CouchDB 3.5.2 gives the first revision of a design document a `lucene_version`, and builds nothing without it."""
     document = index.design_document()
-    document["nouveau"][index.name]["index"] += f"\n// {number}"
+    function = f"{document['nouveau'][index.name]['index']}\n// {number}"
+    added = made["nouveau"][index.name] if made else {}
+    document["nouveau"][index.name] = {**added, **document["nouveau"][index.name], "index": function}
     there = {key: design[key] for key in ("_id", "_rev") if key in design}
     client.call(
         "put_design_document",

@@ -11,7 +11,7 @@ import pytest
 from services.products.documents import DESIGN
 from services.users import documents as users
 from shared.couch import Server
-from tests.nouveau_away import with_nouveau_alone
+from tests.nouveau_away import skip_where_any_name_is_taken, with_nouveau_alone
 
 ROOT = Path(__file__).parents[3]
 REFUSED = {"_id": "Toys:odd", "type": "product", "price": {"amount": 1, "currency": "G-P"}, "active": True}
@@ -24,8 +24,9 @@ def nouveau_url(couch_url: str, server: Server) -> Iterator[str]:
 
 
 def test_it_says_which_index_which_server_refuses_and_why_and_does_not_end_well(
-    nouveau_url: str, server: Server, environment: dict[str, str]
+    nouveau_url: str, couch_url: str, server: Server, environment: dict[str, str]
 ) -> None:
+    skip_where_any_name_is_taken(couch_url)
     name = server.name_of(DESIGN)
     one_shard = {"partitioned": True, "q": 1}  # as `prepare` makes it where Nouveau searches
     server.client.call("put_database", db=name, **one_shard)

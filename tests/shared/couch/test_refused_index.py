@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from shared.couch import DatabaseDesign, IndexRefused, SearchField, SearchIndex, Server, View
-from tests.nouveau_away import with_nouveau_alone
+from tests.nouveau_away import skip_where_any_name_is_taken, with_nouveau_alone
 
 PRICES = SearchField("prices", kind="numbers", called="price_")
 WORDS = SearchIndex("words", "?", (SearchField("name"), PRICES), only=(("type", "thing"),))
@@ -31,7 +31,10 @@ def prepare(shop: Server, *designs: DatabaseDesign) -> None:
     shop.prepare(designs, progress=lambda line: None)
 
 
-def test_what_a_document_keeps_from_being_built_is_named_and_all_else_is_there(shop: Server) -> None:
+def test_what_a_document_keeps_from_being_built_is_named_and_all_else_is_there(
+    shop: Server, couch_url: str
+) -> None:
+    skip_where_any_name_is_taken(couch_url)
     with_words, counts = design(WORDS, COUNT), design(COUNT)
     prepare(shop, DatabaseDesign(with_words.name, ()))
     database = shop.open(with_words)

@@ -30,12 +30,12 @@ def design() -> DatabaseDesign:
     return DatabaseDesign(f"stuck{secrets.token_hex(3)}", (SEARCH,))
 
 
-@pytest.fixture
-def nouveau(couch_url: str, server: Server) -> Iterator[Nouveau]:
+@pytest.fixture(params=["3.5.0", "3.5.2"])
+def nouveau(request: pytest.FixtureRequest, couch_url: str, server: Server) -> Iterator[Nouveau]:
     if "nouveau" not in server.features():
         pytest.skip("this server has no Nouveau")
     with without_nouveau(couch_url) as nouveau:
-        nouveau.away = False
+        nouveau.away, nouveau.versioned = False, request.param == "3.5.2"
         yield nouveau
 
 

@@ -142,45 +142,44 @@ class Client:
         return self._clusters[db]
 
     def nouveau(self, at: dict[str, str], ddoc: str, index: str, body: dict[str, Any], **options: Any) -> Any:
-        """A Nouveau search, which the SDK has no operation for. `options` are the SDK's, such as `call_timeout`. Raises
-        SearchUnavailable while Nouveau is away."""
+        """A Nouveau search. `options` are the SDK's, such as `call_timeout`. Raises SearchUnavailable while Nouveau is away."""
         partition = f"/_partition/{quote(at['partition_key'], safe='')}" if "partition_key" in at else ""
         path = f"/{quote(at['db'], safe='')}{partition}/_design/{quote(ddoc, safe='')}/_nouveau/{quote(index, safe='')}"
-        request = self.sdk.prepare_request("POST", path, headers=JSON_HEADERS, data=body)
         with self.search_engine.asked():
-            return self._sent(
-                lambda: self.sdk.send(request, all_headers=False, **options), "nouveau"
-            ).get_result()
+            return self._post("nouveau", path, body, **options)
 
     def revisions(self, db: str, docid: str, nodes: int, **options: Any) -> Any:
         """`_bulk_get` of a document that so many nodes are to answer, as far as they are there: the SDK's operation cannot say it. `options`
         are the SDK's."""
-        request = self.sdk.prepare_request(
-            "POST",
-            f"/{quote(db, safe='')}/_bulk_get",
-            headers=JSON_HEADERS,
-            params={"r": nodes},
-            data={"docs": [{"id": docid}]},
-        )
-        return self._sent(
-            lambda: self.sdk.send(request, all_headers=False, **options), "post_bulk_get"
-        ).get_result()
+        path, body = f"/{quote(db, safe='')}/_bulk_get", {"docs": [{"id": docid}]}
+        return self._post("post_bulk_get", path, body, params={"r": nodes}, **options)
 
     def compact(self, db: str) -> bool:
-        """Starts a compaction, which the SDK has no operation for; False when the server refuses to be asked."""
-        path = f"/{quote(db, safe='')}/_compact"
-        request = self.sdk.prepare_request("POST", path, headers=JSON_HEADERS, data={})
+        """Starts a compaction; False when the server refuses to be asked."""
         try:
-            self._sent(lambda: self.sdk.send(request), "compact")
+            self._post("compact", f"/{quote(db, safe='')}/_compact", {})
         except (DatabaseDenied, Forbidden, NoSuchDocument, QueryRefused):
             return False
         return True
 
     def _analyze(self, seconds: float) -> None:
         body = {"analyzer": "standard", "text": "word"}
-        request = self.sdk.prepare_request("POST", "/_nouveau_analyze", headers=JSON_HEADERS, data=body)
         with counting():
-            self._sent(lambda: self.sdk.send(request, call_timeout=seconds), "nouveau_analyze")
+            self._post("nouveau_analyze", "/_nouveau_analyze", body, call_timeout=seconds)
+
+    def _post(
+        self,
+        operation: str,
+        path: str,
+        body: dict[str, Any],
+        *,
+        params: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> Any:
+        """What the SDK has no operation for."""
+        request = self.sdk.prepare_request("POST", path, headers=JSON_HEADERS, params=params, data=body)
+        send = partial(self.sdk.send, request, all_headers=False, **options)
+        return self._sent(send, operation).get_result()
 
     def _sent(self, send: Callable[[], Any], operation: str) -> Any:
         if (block := current_block()) is not None:

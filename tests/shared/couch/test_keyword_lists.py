@@ -7,6 +7,7 @@ import pytest
 from shared.couch import Database, DatabaseDesign, SearchField, SearchIndex, SearchQuery, Server
 from shared.couch.errors import BadRequest
 from shared.couch.search.keywords import MAX_DOCUMENTS
+from tests.waiting import eventually
 
 INDEX = SearchIndex(
     "find",
@@ -41,6 +42,8 @@ def found(server: Server) -> Database:
         for n, rank in enumerate(ranks)
     ]
     database.add_many(docs)
+    everything = SearchQuery(sort="rank")
+    eventually(lambda: sum(map(len, listed(database, everything, 500))) == COUNT)  # one node's copy lists it
     yield database
     server.client._features = frozenset(speaks)
 

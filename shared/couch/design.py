@@ -238,7 +238,7 @@ def create_database(client: Client, name: str, design: DatabaseDesign, features:
 
 def _shards(design: DatabaseDesign, features: Iterable[str]) -> int | None:
     """One where Nouveau searches: CouchDB up to 3.5.1 merges what several shards found with the least relevant first, and cuts the
-    best off (apache/couchdb#5737). Elsewhere as many as the server likes."""
+    best off (apache/couchdb#5737), and 3.5.2 merges strings in another order than each shard has them. Elsewhere as many as the server likes."""
     searched = any(isinstance(pattern, SearchIndex) for pattern in design.patterns)
     nouveau = "nouveau" in features and "search" not in features
     return 1 if searched and nouveau else None

@@ -1,6 +1,7 @@
 """The shop that database calls are counted on, its customers, and the counts."""
 
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from deploy.costs import Calls
 from tests.journeys.shop import Shop
 from tests.people import PASSWORD, Person, add_address, register
 from tests.services.storefront.visitor import Visitor
+from tests.waiting import eventually
 
 AFTERMATH = "confirmation|release|clear|internal/orders"
 GOODS = ("p0018", "p0020")
@@ -20,7 +22,15 @@ def start_sample_shop(folder: Path, **settings: str) -> Shop:
     shop = Shop(folder / "state", COUCH_URL="", COURIER="manual", **settings).start()
     shop.wait_for("past orders: 300 created")
     shop.wait_for("pictures: 153 stored")
+    eventually(lambda: _is_quiet(shop))
     return shop
+
+
+def _is_quiet(shop: Shop) -> bool:
+    """Whether a second passes without a call: what a shop that has just started keeps ready is no request's."""
+    before = counted(shop)
+    time.sleep(1.0)
+    return counted(shop) == before
 
 
 def new_customer(shop: Shop) -> tuple[Person, str]:

@@ -18,7 +18,8 @@ from tests.forwarding import Forward, Response, forwarding
 from tests.services.products.conftest import ADMIN, Neighbours, Shop, eventually, product, token
 
 HELD_UP = ("/_search/", "/_nouveau/", "/_view/search", "/_view/categories", "/_view/unpublished")
-NOT_TO_WAIT = ("stale", "update")
+NOT_TO_WAIT = ("stale", "update", "include_docs")
+"""What says whether to wait; of a Nouveau index that may be behind the documents are read as well."""
 PAGE = {"q": "kettle", "facets": "brand"}
 
 

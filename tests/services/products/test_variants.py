@@ -26,6 +26,7 @@ from tests.services.products.variants import (
     shirt,
     variants_by_sku,
 )
+from tests.waiting import settles
 
 
 def test_a_product_is_found_by_its_productid_and_by_each_sku_for_one_query(shop: Shop):
@@ -250,7 +251,7 @@ def test_a_product_of_the_last_release_is_read_sold_and_given_variants(shop: Sho
     deps.catalogue.put(doc)
     deps.catalogue.by_productid("first", allow_stale=False)
     assert shop.ok("/v1/products/first")["name"] == "Product first"
-    assert shop.ok("/v1/products", q="first")["items"][0]["productid"] == "first"
+    settles(lambda: [each["productid"] for each in shop.ok("/v1/products", q="first")["items"]] == ["first"])
     answer = edit(
         shop,
         "first",

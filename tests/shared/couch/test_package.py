@@ -29,14 +29,15 @@ def test_every_public_name_is_there_and_no_other_is():
 
 
 def test_its_readme_works_without_the_shop(couch_url: str, tmp_path: Path):
-    """Under its own name, in a process that sees nothing of this repository but the library's folder."""
+    """Under its own name, in a process that sees nothing of this repository but the library's folder; and once more, on what it left."""
     (tmp_path / "aisle_couch").symlink_to(FOLDER)
     environment = {**os.environ, "COUCH_URL": couch_url, "PYTHONPATH": str(tmp_path)}
     program = example(FOLDER / "README.md") + "\nimport sys\nassert 'shared' not in sys.modules\n"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def test_errors_and_deadlines_are_had_without_the_sdk():

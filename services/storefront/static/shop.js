@@ -111,7 +111,7 @@
     } else if (!buys) choosing = elt;
   });
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (!choosing || event.detail.requestConfig.elt !== choosing) return;
+    if (event.detail.requestConfig.elt !== choosing) return;
     choosing = null;
     if (!event.detail.successful) next.delete("basket");
     for (const [option, selector] of next) {
